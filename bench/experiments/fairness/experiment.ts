@@ -6,6 +6,7 @@ import { setNetwork } from "../../harness/in-lab.ts";
 import { missing, shareMade } from "../../harness/missing.ts";
 import { makeVisits, type Visiting } from "../../harness/visits.ts";
 import { runPlan } from "../../lab/k6.ts";
+import { LANES_MAX } from "../../lab/lane.ts";
 import type { EmulatedPath } from "../../lab/path.ts";
 import { buildLab, buildQuiche } from "../../lab/programs.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
@@ -13,6 +14,7 @@ import type { Load, LoadResult } from "../../model/plan.ts";
 import { QUIC_ARMS } from "../../model/senders.ts";
 import { fairnessReport, fairnessSummary, SEED } from "./report.ts";
 import {
+  doesCount,
   FAIRNESS_ROW,
   type FairnessRow,
   type FairPlace,
@@ -24,7 +26,6 @@ import {
   type Watched,
 } from "./row.ts";
 
-const LANES = 4;
 const LOOK_EVERY_MS = 100;
 /** Until k6 has started, on a machine with other runs. */
 const K6_START_MS = 1_000;
@@ -33,19 +34,17 @@ const ENDLESS_BYTES = 1_000_000_000;
 
 const USUAL = {
   paths: [
-    { rateMbps: 20, rttMs: 40 },
-    { rateMbps: 50, rttMs: 20 },
-    { rateMbps: 20, rttMs: 150 },
+    { rateMbps: 20, rttMs: 40, others: [1, 4] },
+    { rateMbps: 50, rttMs: 20, others: [1] },
+    { rateMbps: 20, rttMs: 150, others: [1] },
   ],
   queuesBdp: [0.5, 4],
-  others: [1, 4],
   /** By how much the newcomer and the others begin apart; what then is left out; what counts. */
-  times: { apartMs: 2_000, leftOutMs: 5_000, countedMs: 25_000 },
+  times: { apartMs: 2_000, leftOutMs: 5_000, countedMs: 20_000 },
 };
 const QUICK: typeof USUAL = {
-  paths: [{ rateMbps: 20, rttMs: 40 }],
+  paths: [{ rateMbps: 20, rttMs: 40, others: [1] }],
   queuesBdp: [4],
-  others: [1],
   times: { apartMs: 300, leftOutMs: 500, countedMs: 2_000 },
 };
 type Times = (typeof USUAL)["times"];
@@ -53,13 +52,16 @@ type Times = (typeof USUAL)["times"];
 const sizeOf = (isQuick: boolean): typeof USUAL => (isQuick ? QUICK : USUAL);
 
 export function placesOf(isQuick: boolean): FairPlace[] {
-  const { paths, queuesBdp, others } = sizeOf(isQuick);
-  return paths.flatMap((path) =>
+  const { paths, queuesBdp } = sizeOf(isQuick);
+  return paths.flatMap(({ others, ...path }) =>
     queuesBdp.flatMap((queueBdp) => others.map((count) => ({ ...path, queueBdp, others: count }))),
   );
 }
 
-/** In rounds of one of each place and newcomer, each in an order of its own. */
+/**
+ * In rounds of one of each place and newcomer, each in an order of its own, in which those of one rate lie evenly: two of the fastest
+ * at a time keep a core too busy.
+ */
 export function runsOf(places: readonly FairPlace[], rounds: number): FairRun[] {
   return Array.from({ length: rounds }, (_, round) => {
     const runs = places.flatMap((place) =>
@@ -68,7 +70,11 @@ export function runsOf(places: readonly FairPlace[], rounds: number): FairRun[] 
         return { id: [rateMbps, rttMs, queueBdp, others, sender, round].join("/"), place, sender, round };
       }),
     );
-    return shuffle(runs, seededRandom(SEED, "fairness", round));
+    const random = seededRandom(SEED, "fairness", round);
+    return [...Map.groupBy(runs, ({ place }) => place.rateMbps).values()]
+      .flatMap((same) => shuffle(same, random).map((run, i) => ({ run, at: (i + 0.5) / same.length })))
+      .toSorted((one, other) => one.at - other.at)
+      .map(({ run }) => run);
   }).flat();
 }
 
@@ -78,14 +84,16 @@ const roundsOf = ({ rounds, quick }: { rounds: number | undefined; quick: boolea
 export const experiment = defineExperiment({
   options: {
     rounds: wholeNumber("of each place and newcomer (5)", [1, 1_000], undefined),
+    lanes: wholeNumber("how many runs are made at a time (3)", [1, LANES_MAX], 3),
     quick: flag("one place, and seconds of each newcomer: whether it works"),
   },
   row: FAIRNESS_ROW,
   folderName: ({ quick }) => (quick ? "fairness-quick" : undefined),
   // Not how many rounds: a longer run goes on with the rows of a shorter one.
   question: ({ quick }) => sizeOf(quick),
-  done: (options, rows) => shareMade(runsOf(placesOf(options.quick), roundsOf(options)), rows),
-  lanes: () => LANES,
+  // What the machine spoiled is made again by the next start.
+  done: (options, rows) => shareMade(runsOf(placesOf(options.quick), roundsOf(options)), rows.filter(doesCount)),
+  lanes: ({ lanes }) => lanes,
   prepare: async () => {
     await buildLab();
     await buildQuiche();
@@ -93,8 +101,8 @@ export const experiment = defineExperiment({
   },
   measure: async (run) => {
     const all = runsOf(placesOf(run.options.quick), roundsOf(run.options));
-    const queue = missing(all, run.folder.rows);
-    const queues = Array.from({ length: LANES }, () => queue);
+    const queue = missing(all, run.folder.rows.filter(doesCount));
+    const queues = Array.from({ length: run.options.lanes }, () => queue);
     const { times } = sizeOf(run.options.quick);
     await makeVisits(all, [queues], { arms: ["bare", ...Object.values(QUIC_ARMS)] }, run, (_, visiting) =>
       Promise.resolve(async (one) => [await measureRun(one, visiting, times)]),

@@ -5,7 +5,7 @@ import { number, percent, withInterval } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Recorded, Report } from "../../harness/experiment.ts";
 import { lastDay, lastMachine, onceEach, runValues } from "../../harness/machine.ts";
-import { type FairnessRow, type FairPlace, NEWCOMERS, type Newcomer } from "./row.ts";
+import { doesCount, type FairnessRow, type FairPlace, NEWCOMERS, type Newcomer } from "./row.ts";
 
 const TITLES: Readonly<Record<Newcomer, string>> = {
   cubic: "TCP cubic",
@@ -26,7 +26,7 @@ export function fairnessSummary(
   places: readonly FairPlace[],
 ) {
   const rows = onceEach(run.rows);
-  const counted = rows.filter(({ outcome, dropped }) => outcome === "ok" && dropped === "");
+  const counted = rows.filter(doesCount);
   const found = places.flatMap((place) => {
     const { rateMbps, rttMs, queueBdp, others } = place;
     const here = counted.filter(

@@ -61,6 +61,10 @@ export const FAIRNESS_ROW = {
 
 export type FairnessRow = RowOf<typeof FAIRNESS_ROW>;
 
+export function doesCount({ outcome, dropped }: FairnessRow): boolean {
+  return outcome === "ok" && dropped === "";
+}
+
 export interface FairRun extends Named {
   readonly place: FairPlace;
   readonly sender: Newcomer;
