@@ -1,6 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { Turns } from "./visits.ts";
+import type { Origin } from "../lab/lane.ts";
+import type { Arm } from "../model/arm.ts";
+import type { Network } from "../model/cell.ts";
+import type { Congestion } from "../model/congestion.ts";
+import { Turns, urlOf } from "./visits.ts";
 
 it("lets nobody begin before the one before has ended, failed or not", async () => {
   const turns = new Turns();
@@ -21,4 +25,13 @@ it("lets nobody begin before the one before has ended, failed or not", async () 
   ]);
   expect([a.status, b.status, c.status]).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(told).toEqual(["a", "b", "c"].flatMap((name) => [`${name} begins`, `${name} ends`]));
+});
+
+it("loads a visit's page from the server of its own place, whatever the lane's visit before was", () => {
+  const network: Network = { name: "near", rateMbps: 50, delayMs: 1, lossRatio: 0, queueBytes: 1e6 };
+  const origin = (_: Arm, congestion: Congestion) => ({ port: congestion === "bbr" ? 8444 : 8443 }) as Origin;
+  const urls = (["cubic", "bbr"] as const).map((congestion) =>
+    urlOf({ id: congestion, place: { network, congestion }, arm: "bare", page: "page" }, { origin }),
+  );
+  expect(urls).toEqual(["https://h3.test:8443/browser/page", "https://h3.test:8444/browser/page"]);
 });

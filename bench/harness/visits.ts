@@ -86,8 +86,14 @@ export interface BrowserVisit extends Named {
 /** Loads the visit's page once more, with this behind its URL's question mark. */
 type LoadAgain = (query: string) => Promise<LoadedPage>;
 
+/** A visit's own place says which congestion control it meets: a lane's browser may make visits to several. */
+export function urlOf({ place, arm, page }: BrowserVisit, lane: Pick<Lane, "origin">): string {
+  return `https://${HOST}:${lane.origin(arm, place.congestion).port}${browserPath(page)}`;
+}
+
 /**
- * Starts a browser in a lane, for visits to one place.
+ * Starts a browser in a lane. Its visits may be to several places, unless ports are forced or files are elsewhere: those are of the
+ * first one's congestion control.
  *
  * @param forced arms to which it speaks QUIC from the first packet; elsewhere Alt-Svc alone decides
  * @param files the arm whose pages have their files at a host of their own, if any
@@ -103,13 +109,13 @@ export async function openBrowser(
   return {
     /** A visit of one that knows nothing of the site: no connection, no Alt-Svc, no cache, an address that the server has not seen. */
     visit: async <Row>(
-      { id, place, arm: own, page: name }: BrowserVisit,
+      visit: BrowserVisit,
       seed: number,
       work: (load: LoadAgain) => Promise<Row[]>,
       take: Turns["take"] = (call) => call(),
     ): Promise<Row[]> => {
-      await setNetwork(lane, place.network, seed, id);
-      const url = `https://${HOST}:${portOf(own)}${browserPath(name)}`;
+      await setNetwork(lane, visit.place.network, seed, visit.id);
+      const url = urlOf(visit, lane);
       let page: Awaited<ReturnType<typeof openClient>> | undefined;
       try {
         const client = (page = await take(() => openClient(browser, lane)));
