@@ -106,7 +106,7 @@ function groupOf(rows: readonly OfferRow[], base: readonly OfferRow[], seed: num
     filesH3: files.length === 0 ? Number.NaN : files.replaceAll("2", "").length / files.length,
     /** Visits whose files came over both. */
     mixed: mean(ok.map((row) => Number(row.files.includes("2") && row.files.includes("3")))),
-    /** Of the document's connection; 0 where it was open before. */
+    /** Of the document's connection, as the browser says: 0 where it was open, or where the browser had begun to open it by itself. */
     connectMs: mean(ok.flatMap((row) => row.connectMs ?? [])),
     busy: mean(ok.flatMap(({ busyRatio }) => busyRatio ?? [])),
   };
