@@ -73,6 +73,21 @@ it(
 );
 
 it(
+  "levers: visits and returns by every lever of the server",
+  async () => {
+    await buildQuiche();
+    await succeeded(bench("levers", "--quick", "--lanes", "4"));
+    expect(rows().filter(({ outcome }) => outcome === "failed")).toEqual([]);
+    const made = new Set(rows().map(({ cell, arm, flow }) => `${cell} ${arm} ${flow}`));
+    // Of two clients, five settings of TCP and three QUIC senders.
+    expect(made.size).toBe(2 * 8 * 2);
+    for (const { flow, pagesMs = "" } of rows()) expect(pagesMs.split(";")).toHaveLength(flow === "return" ? 1 : 3);
+    expect(report().pictures).toEqual(["levers.svg"]);
+  },
+  WITH_QUICHE_MS,
+);
+
+it(
   "ohashi-evaluation --quic quiche-cubic: clients of the edge's HTTP/2 switch to quiche at the same address",
   async () => {
     await buildQuiche();

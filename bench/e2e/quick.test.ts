@@ -187,3 +187,15 @@ it("browser-page: every place and arm in a real browser, also after kill -9", as
   expect(pictures).toEqual(["far.svg"]);
   expect(await leftBy(killed)).toEqual([]);
 }, 300_000);
+
+it("levers-browser: pages and a return by every lever that a browser can meet", async () => {
+  await succeeded(bench("levers-browser", "--quick"));
+  const made = rows();
+  expect(made.filter(({ outcome }) => outcome !== "ok")).toEqual([]);
+  // The return too: a browser that was told to speak QUIC does so again.
+  const over = (levers: RegExp): string[] =>
+    made.filter(({ lever = "" }) => levers.test(lever)).map(({ documentProtocol = "" }) => documentProtocol);
+  expect(over(/cubic|bbr/)).toEqual(Array<string>(5 * 4).fill("h2"));
+  expect(over(/quic-go/)).toEqual(Array<string>(4).fill("h3"));
+  expect(report().pictures).toEqual(["levers-browser.svg"]);
+}, 180_000);

@@ -3,10 +3,11 @@ import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { UserError } from "../../base/user-error.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
 import { type Arm, ARM_SETUPS, type Quic } from "../model/arm.ts";
+import type { TcpSettings } from "../model/cell.ts";
 import type { Congestion } from "../model/congestion.ts";
 import { CROWD_FLAGS } from "./crowd-flags.ts";
 import { ownPrefix } from "./leftovers.ts";
-import { makeNamespace, type TcpBuffers } from "./namespace.ts";
+import { makeNamespace, setIn, type TcpBuffers } from "./namespace.ts";
 import { DEVICE, type EmulatedPath, startPath } from "./path.ts";
 import { QUICHE_PROGRAM } from "./programs.ts";
 import { shell, startServer } from "./shell.ts";
@@ -49,8 +50,8 @@ export interface Lane {
   readonly serverNamespace: string;
   readonly path: EmulatedPath;
   origin(arm: Arm, congestion: Congestion): Origin;
-  /** What the server's TCP connections begin with, packets; undefined: the kernel's own. */
-  setInitialWindow(packets: number | undefined): Promise<void>;
+  /** Of the server's TCP, from the next connection on; what is left out is the kernel's own. */
+  setTcp(settings: Omit<TcpSettings, "cubic">): Promise<void>;
   /** For clients that do not choose their address: what they come from, from the next connection on. */
   setClientAddress(address: string): Promise<void>;
   /** An address in a /24 that no client of this lane came from before: the server knows nothing of either. */
@@ -107,7 +108,7 @@ export async function startLane(
       origins.set(`${system.arm} ${congestion}`, origin);
   }
   let clients = 0;
-  let initialWindow: number | undefined;
+  let tcp: Omit<TcpSettings, "cubic"> = {};
   return {
     index,
     clientNamespace: client,
@@ -118,11 +119,15 @@ export async function startLane(
       if (origin === undefined) throw new Error(`This lab has no arm ${arm} with ${congestion}.`);
       return origin;
     },
-    setInitialWindow: async (packets) => {
-      if (packets === initialWindow) return;
-      initialWindow = packets;
-      const route = ["-n", server, "route", "change", clientNetwork, "dev", DEVICE];
-      await shell("ip", ...route, ...(packets === undefined ? [] : ["initcwnd", String(packets)]));
+    setTcp: async (settings) => {
+      const { initialWindow, slowStartAfterIdle = true } = settings;
+      if (initialWindow !== tcp.initialWindow) {
+        const route = ["-n", server, "route", "change", clientNetwork, "dev", DEVICE];
+        await shell("ip", ...route, ...(initialWindow === undefined ? [] : ["initcwnd", String(initialWindow)]));
+      }
+      if (slowStartAfterIdle !== (tcp.slowStartAfterIdle ?? true))
+        await setIn(server, "net.ipv4.tcp_slow_start_after_idle", slowStartAfterIdle ? "1" : "0");
+      tcp = settings;
     },
     setClientAddress: async (from) => {
       await shell("ip", "-n", client, "route", "replace", `${SERVER_ADDRESS}/32`, "dev", DEVICE, "src", from);

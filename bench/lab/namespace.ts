@@ -24,5 +24,11 @@ export async function makeNamespace(
     ["net.ipv4.tcp_rmem", receive],
     ["net.ipv4.tcp_wmem", send],
   ] as const)
-    await shell("ip", "netns", "exec", name, "sh", "-c", `echo "${value}" > /proc/sys/${setting.replaceAll(".", "/")}`);
+    await setIn(name, setting, value);
+}
+
+/** Sets a setting of a namespace's own network. */
+export async function setIn(namespace: string, setting: string, value: string): Promise<void> {
+  const file = `/proc/sys/${setting.replaceAll(".", "/")}`;
+  await shell("ip", "netns", "exec", namespace, "sh", "-c", `echo "${value}" > ${file}`);
 }

@@ -39,6 +39,8 @@ export interface TcpSettings {
   readonly cubic?: CubicSettings;
   /** What a connection begins with, packets; undefined: 10 (RFC 6928). A route's `initcwnd`. */
   readonly initialWindow?: number;
+  /** Whether a connection that has rested begins with its first window again; Linux' own: it does (tcp_slow_start_after_idle). */
+  readonly slowStartAfterIdle?: boolean;
 }
 
 /** One place of an experiment: a network, a server's congestion control and an object's size. */

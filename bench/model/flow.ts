@@ -10,6 +10,8 @@ export const FLOWS = [
   "trained-on-h2",
   "cold",
   "visit",
+  "three-pages",
+  "return",
   "visit-after-h2",
 ] as const;
 
@@ -31,5 +33,5 @@ export function timesLastPage(flow: Flow): boolean {
 
 /** What the sessions after the first take over from it. */
 export function resumeOf(flow: Flow): Load["resume"] {
-  return flow === "resumed" ? "tickets" : flow === "early" ? "early-data" : undefined;
+  return flow === "resumed" || flow === "return" ? "tickets" : flow === "early" ? "early-data" : undefined;
 }

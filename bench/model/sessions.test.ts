@@ -8,7 +8,7 @@ describe("sessionsOf", () => {
       expect(sessionsOf(flow, arm, { imageBytes: 1000 }).filter(({ timed }) => timed)).toHaveLength(1);
   });
 
-  it.each(["resumed", "early"] as const)(
+  it.each(["resumed", "early", "return"] as const)(
     "%s comes again over the same protocol, with what the first visit left",
     (flow) => {
       const sessions = sessionsOf(flow, "fixed-h3", { imageBytes: 1000 });
@@ -17,7 +17,7 @@ describe("sessionsOf", () => {
         [true, "h3"],
       ]);
       expect(resumeOf(flow)).toBe(flow === "early" ? "early-data" : "tickets");
-      expect(FLOWS.filter((other) => resumeOf(other) !== undefined)).toEqual(["resumed", "early"]);
+      expect(FLOWS.filter((other) => resumeOf(other) !== undefined)).toEqual(["resumed", "early", "return"]);
     },
   );
 

@@ -31,6 +31,8 @@ export type PageOf = Pick<Cell, "imageBytes" | "images">;
  * - `trained-on-h2`: the same after an HTTP/2 session.
  * - `cold`: a first visit of three pages, each with an image of 1 MB at the most.
  * - `visit`: the page, a pause, and the page again over the same connection.
+ * - `three-pages`: the page three times over one connection, with a pause after each.
+ * - `return`: the page, by a client that was here and kept what the server gave it: TLS tickets, QUIC's address token.
  * - `visit-after-h2`: the same after an HTTP/2 session, for arms whose answer depends on it.
  */
 export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: PageOf): Session[] {
@@ -57,7 +59,8 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
     pages,
     pauseAfterMs: 0,
   });
-  const visit = timed([{ ...page, pauseAfterMs: BETWEEN_PAGES_MS }, page]);
+  const rested = { ...page, pauseAfterMs: BETWEEN_PAGES_MS };
+  const visit = timed([rested, page]);
   switch (flow) {
     case "download":
     case "moved":
@@ -73,6 +76,10 @@ export function sessionsOf(flow: Flow, arm: Arm, { imageBytes, images = 1 }: Pag
       return [...training("h2"), timed([page])];
     case "cold":
       return [timed(Array.from({ length: COLD_PAGES }, () => pageWith(imageBytesOf(flow, imageBytes))))];
+    case "three-pages":
+      return [timed([rested, rested, page])];
+    case "return":
+      return [before(firstProtocol, { ...page, subresources: [] }), timed([page])];
     case "visit":
       return [visit];
     case "visit-after-h2":

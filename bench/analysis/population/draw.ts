@@ -1,24 +1,13 @@
 import { normalQuantile } from "../statistics/proportion.ts";
+import { type Client, CLIENTS_FILE } from "../../model/clients.ts";
 import { type MixDescription, type Population, readPopulation, type SpeedTest } from "../../model/population.ts";
 import { writeFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { format } from "prettier";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { readOptions, wholeNumber, words } from "../../model/options.ts";
-
-/** A client that pages are measured for. */
-export interface Client {
-  readonly name: string;
-  /** Which part of the population it is of. */
-  readonly mix: string;
-  readonly rttMs: number;
-  readonly lossRatio: number;
-  readonly rateMbps: number;
-  /** Of a page: bytes of all its files, and how many these are. */
-  readonly bytes: number;
-  readonly files: number;
-}
 
 /** The machine's own bounds: above, the cores are measured and not the path; below, a page takes minutes. */
 const RATE_MAX_MBPS = 200;
@@ -157,7 +146,7 @@ const OPTIONS = {
 export async function drawClientsCommand(args: readonly string[]): Promise<void> {
   const { population, clients } = readOptions(args, OPTIONS);
   if (population === undefined) throw new UserError("--population FILE says who visits.");
-  const file = join(ROOT, "bench/experiments/clients/clients.json");
+  const file = fileURLToPath(CLIENTS_FILE);
   const drawn = drawClients(readPopulation(resolve(population)), clients);
   writeFileSync(file, await format(JSON.stringify(drawn), { parser: "json", printWidth: 160 }));
   console.log(`${relative(ROOT, file)}: ${drawn.length} clients.`);

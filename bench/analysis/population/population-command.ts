@@ -4,6 +4,7 @@ import { join, relative, resolve } from "node:path";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { parsePolicy, type Policy } from "../../../policy-api/decision/policy.ts";
+import { readClients } from "../../model/clients.ts";
 import { LOAD_ROW } from "../../model/load-row.ts";
 import { readOptions, wholeNumber, words } from "../../model/options.ts";
 import { type Population, readPopulation } from "../../model/population.ts";
@@ -13,7 +14,6 @@ import { priceIn } from "../calibrate/price.ts";
 import type { Stack } from "../senders/places.ts";
 import { seededRandom } from "../statistics/random.ts";
 import { byPolicy, DAY_S, flexHttp, type Forest, publishedLine, publishedZeroLine } from "./contenders.ts";
-import type { Client } from "./draw.ts";
 import { gainsOf, type JudgeInput, scoresOf } from "./judge.ts";
 import type { Contender } from "./play.ts";
 import { type Judged, populationReport } from "./report.ts";
@@ -44,10 +44,7 @@ export async function populationCommand(args: readonly string[]): Promise<void> 
   const population = readPopulation(resolve(options.population));
   const from = resolve(ROOT, options.from);
   const rows = rowsIn(from, LOAD_ROW);
-  const drawn = JSON.parse(
-    readFileSync(join(ROOT, "bench/experiments/clients/clients.json"), "utf8"),
-  ) as readonly Client[];
-  const clients = measuredClients(drawn, rows);
+  const clients = measuredClients(readClients(), rows);
   const price = priceIn(resolve(ROOT, options.offers));
   const forest =
     options.forest === undefined ? undefined : (JSON.parse(readFileSync(options.forest, "utf8")) as Forest);

@@ -3,7 +3,7 @@ import type { LoadRow } from "../../model/load-row.ts";
 import { blankRow } from "../../model/row-schema.ts";
 import { LOAD_ROW } from "../../model/load-row.ts";
 import { halve, seededRandom } from "../statistics/random.ts";
-import type { Client } from "./draw.ts";
+import type { Client } from "../../model/clients.ts";
 import { measuredClients, type PageTimes, timesOf } from "./truth.ts";
 
 const CLIENT: Client = {

@@ -1,7 +1,7 @@
+import type { Client } from "../../model/clients.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import { type Sender, senderOf } from "../../model/senders.ts";
 import { mean } from "../statistics/summary.ts";
-import type { Client } from "./draw.ts";
 
 /** One load of a client, as it was measured: times in milliseconds, and what the sender counted of it. */
 export interface MeasuredLoad {

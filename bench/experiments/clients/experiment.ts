@@ -1,25 +1,20 @@
-import { readFileSync } from "node:fs";
-import type { Client } from "../../analysis/population/draw.ts";
 import { mean } from "../../analysis/statistics/summary.ts";
 import { number, percent } from "../../analysis/tables/format.ts";
 import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Report } from "../../harness/experiment.ts";
 import { defineLoads } from "../../harness/loads/define.ts";
 import type { LoadsRecorded } from "../../harness/loads/recorded.ts";
-import { type Cell, QUEUE_BYTES } from "../../model/cell.ts";
+import { cellOf, readClients } from "../../model/clients.ts";
 import type { LoadExperiment, LoadOptions } from "../../model/load-experiment.ts";
 import { counts, type LoadRow } from "../../model/load-row.ts";
 import { cellsBySender, senderOf, SENDERS } from "../../model/senders.ts";
-
-/** Drawn by `npm run bench -- draw-clients`. */
-const CLIENTS = JSON.parse(readFileSync(new URL("clients.json", import.meta.url), "utf8")) as readonly Client[];
 
 /** Half of them tell what is best for a client, half what it takes. */
 const ROUNDS = 8;
 
 /** Pages of clients that no policy was made with: what `population` judges by. */
 function planClients({ congestions, size }: LoadOptions): LoadExperiment {
-  const drawn = size === "quick" ? CLIENTS.slice(0, 2) : CLIENTS;
+  const drawn = size === "quick" ? readClients().slice(0, 2) : readClients();
   const rounds = size === "quick" ? 2 : ROUNDS;
   return {
     switch: "wait",
@@ -31,11 +26,6 @@ function planClients({ congestions, size }: LoadOptions): LoadExperiment {
       "A load is a visit of two pages over one connection, five seconds apart. It begins on HTTP/2 or on HTTP/3 and stays there. No worker stands behind any of the servers. No figure of this run is used to make a policy.",
     ],
   };
-}
-
-function cellOf({ name, rttMs, lossRatio, rateMbps, bytes, files }: Client): Omit<Cell, "congestion"> {
-  const network = { name, rateMbps, delayMs: rttMs / 2, lossRatio, queueBytes: QUEUE_BYTES };
-  return { id: name, network, imageBytes: Math.ceil(bytes / files), images: files };
 }
 
 function clientsSummary({ rows, experiment }: LoadsRecorded) {

@@ -40,7 +40,7 @@ export async function runBatch(
   const first = loads[0];
   if (first === undefined || signal.aborted) return;
   await setPath(lane, cell, first, seed);
-  await lane.setInitialWindow(cell.tcp?.initialWindow);
+  await lane.setTcp(cell.tcp ?? {});
   const planned = loads.map((load) => ({ load, plan: planOf(load, cell, lane, experiment) }));
   const finish = async (result: LoadResult): Promise<void> => {
     const { load, plan } = planned.find(({ load: { id } }) => id === result.id) ?? {};
