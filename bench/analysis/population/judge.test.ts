@@ -3,7 +3,7 @@ import { INITIAL_POLICY, type Policy } from "../../../policy-api/decision/policy
 import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { seededRandom } from "../statistics/random.ts";
 import { always, byPolicy, clairvoyant, DAY_S, flexHttp, never } from "./contenders.ts";
-import { gainsOf, type JudgeInput, ONE_BIT, ORACLE, OURS, SAME_SIGHT, scoresOf } from "./judge.ts";
+import { BBR_FOR_ALL, gainsOf, type JudgeInput, ONE_BIT, ORACLE, OURS, SAME_SIGHT, scoresOf } from "./judge.ts";
 import { type Contender, drawLife, type Life, play } from "./play.ts";
 import { CLIENTS, DESCRIPTION, playing, STACK } from "./testing.ts";
 
@@ -141,7 +141,9 @@ describe("the judge", () => {
 
   it("never gains nothing, and who knows each client gains most", () => {
     expect(gain("never")).toBe(0);
-    for (const { contender } of scores) expect(gain(contender)).toBeLessThanOrEqual(gain(ORACLE) + 1e-9);
+    // Another lever is no choice of a protocol.
+    const choices = scores.filter(({ contender }) => contender !== BBR_FOR_ALL);
+    for (const { contender } of choices) expect(gain(contender)).toBeLessThanOrEqual(gain(ORACLE) + 1e-9);
     expect(gain(ORACLE)).toBeGreaterThan(0);
   });
 
@@ -155,6 +157,12 @@ describe("the judge", () => {
 
   it("one bit is the better of never and always", () => {
     expect(gain(ONE_BIT)).toBeCloseTo(Math.max(gain("always"), 0), 9);
+  });
+
+  it("the other lever gains what bbr's pages take less, and no client is offered anything", () => {
+    for (const own of judged.gains[BBR_FOR_ALL] ?? []) expect(own).toBeCloseTo(Math.log(2), 1);
+    const onBbr = gainsOf(input({ stack: { tcp: "bbr", quic: "quic-go" } }));
+    expect(onBbr.gains[BBR_FOR_ALL]).toEqual(onBbr.gains["never"]);
   });
 
   it("ours offers to the lossy client alone, once it has seen it lose", () => {

@@ -32,6 +32,9 @@ export const ONE_BIT = "one bit";
 /** One bit, with offers that live as long as ours at most. */
 export const ONE_BIT_BRIEFLY = "one bit, offers no longer than ours";
 
+/** No policy: the other lever. Every client gets HTTP/2 alone, by a server whose TCP has bbr. */
+export const BBR_FOR_ALL = "HTTP/2 with bbr for all";
+
 /** Lives of each client, and halvings of its loads. */
 const LIVES = 30;
 const HALVINGS = 4;
@@ -52,11 +55,16 @@ export function gainsOf(input: JudgeInput): { readonly gains: Gains; readonly we
   for (let halving = 0; halving < HALVINGS; halving++) {
     const halves = clients.map((client, i) => {
       const random = seededRandom(seed, "halves", stack.tcp, stack.quic, i, halving >> 1);
-      return { h2: halve(client.loads[stack.tcp] ?? [], random), h3: halve(client.loads[stack.quic] ?? [], random) };
+      const h2 = halve(client.loads[stack.tcp] ?? [], random);
+      const h3 = halve(client.loads[stack.quic] ?? [], random);
+      // A client without loads by bbr gains nothing by it.
+      const { bbr } = client.loads;
+      return { h2, h3, bbr: stack.tcp === "bbr" || bbr === undefined ? h2 : halve(bbr, random) };
     });
     const timesBy = (half: 0 | 1) => halves.map(({ h2, h3 }) => ({ h2: timesOf(h2[half]), h3: timesOf(h3[half]) }));
-    const playing: Playing = { clients, stack, times: timesBy(halving % 2 === 0 ? 0 : 1), price, countsPackets };
-    const seen: Playing = { ...playing, times: timesBy(halving % 2 === 0 ? 1 : 0) };
+    const [scored, sighted] = halving % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const);
+    const playing: Playing = { clients, stack, times: timesBy(scored), price, countsPackets };
+    const seen: Playing = { ...playing, times: timesBy(sighted) };
     const contenders: Readonly<Record<string, Contender>> = {
       never,
       [ALWAYS]: always,
@@ -67,8 +75,13 @@ export function gainsOf(input: JudgeInput): { readonly gains: Gains; readonly we
       [SAME_SIGHT]: sameSight(seen, ours),
       [ORACLE]: clairvoyant(seen),
     };
-    for (const [name, contender] of Object.entries(contenders)) {
-      const gained = meanGains(contender, playing, { description, seed, withReturns }, halving);
+    const onBbr = halves.map(({ bbr, h3 }) => ({ h2: timesOf(bbr[scored]), h3: timesOf(h3[scored]) }));
+    const played: (readonly [name: string, contender: Contender, on: Playing])[] = [
+      ...Object.entries(contenders).map(([name, contender]) => [name, contender, playing] as const),
+      [BBR_FOR_ALL, never, { ...playing, times: onBbr }],
+    ];
+    for (const [name, contender, on] of played) {
+      const gained = meanGains(contender, on, playing, { description, seed, withReturns }, halving);
       const before = sums[name];
       sums[name] = gained.map((gain, i) => (before?.[i] ?? 0) + gain / HALVINGS);
     }
@@ -76,20 +89,25 @@ export function gainsOf(input: JudgeInput): { readonly gains: Gains; readonly we
   return { gains: sums, weights: clients.map(weightOf) };
 }
 
-/** What a contender gains on each client: the mean over the page views of its lives. */
+/** What a contender gains on each client over never offering on the stack at hand: the mean over the page views of its lives. */
 function meanGains(
   contender: Contender,
-  playing: Playing,
+  on: Playing,
+  atHand: Playing,
   { description, seed, withReturns }: Pick<JudgeInput, "description" | "seed" | "withReturns">,
   halving: number,
 ): number[] {
-  return playing.clients.map((_, i) => {
-    const views = Array.from({ length: LIVES }, (__, life) => {
+  return on.clients.map((_, i) => {
+    const gains = Array.from({ length: LIVES }, (__, life) => {
       const random = seededRandom(seed, "life", i, life, withReturns ? "returns" : "one");
-      const drawn = drawLife(description, playing.clients.length, withReturns, random);
-      return play(i, drawn, contender, playing, seededRandom(seed, "play", i, life, halving));
+      const drawn = drawLife(description, on.clients.length, withReturns, random);
+      const viewsOf = (who: Contender, where: Playing) =>
+        play(i, drawn, who, where, seededRandom(seed, "play", i, life, halving));
+      const views = viewsOf(contender, on);
+      const before = on === atHand ? views : viewsOf(never, atHand);
+      return views.map(({ ms }, view) => Math.log((before[view]?.neverMs ?? Number.NaN) / ms));
     }).flat();
-    return mean(views.map(({ ms, neverMs }) => Math.log(neverMs / ms)));
+    return mean(gains);
   });
 }
 

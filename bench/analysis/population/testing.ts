@@ -44,7 +44,7 @@ export function client(name: string, factor: number, lossRatio = 0): MeasuredCli
     rateMbps: 50,
     bytes: 1e6,
     files: 1,
-    loads: { cubic: eight(1_000), "quic-go": eight(1_000 * factor) },
+    loads: { cubic: eight(1_000), bbr: eight(500), "quic-go": eight(1_000 * factor) },
   };
 }
 export const CLIENTS = [client("clean", 1.1), client("lossy", 0.5, 0.05), client("clean too", 1.1)];
