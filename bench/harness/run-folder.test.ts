@@ -28,6 +28,16 @@ it("keeps rows as they were", () => {
   again.close();
 });
 
+it("has rows as its file has them: a report of the run itself is that of its file", () => {
+  const folder = open();
+  folder.append(exampleRow({ id: "a/0", loadMs: 1 / 3 }));
+  expect(folder.rows[0]?.loadMs).toBe(0.333333);
+  folder.close();
+  const again = open();
+  expect(again.rows).toEqual(folder.rows);
+  again.close();
+});
+
 it("goes on after a kill at any byte: whole rows stay, half a row goes, what is appended follows", () => {
   const whole = open({ seed: 1 }, true);
   for (const row of ROWS) whole.append(row);

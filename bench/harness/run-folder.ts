@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { csvFormatRow, csvParseRows } from "d3-dsv";
 import { UserError } from "../../base/user-error.ts";
 import { lockFolder } from "../../infra/workerd/lock.ts";
-import { fieldsOf, type RowOf, type RowSchema } from "../model/row-schema.ts";
+import { fieldsOf, readRecord, type RowOf, type RowSchema } from "../model/row-schema.ts";
 import { headerOf, parseRows, readStarts, type Start, STARTS_FILE, wholeLines } from "../model/recorded-run.ts";
 
 /** What a run was asked for: a folder holds rows of one such question. */
@@ -79,14 +79,18 @@ export function openRows<Schema extends RowSchema>(file: string, schema: Schema)
     rows,
     append: (row) => {
       const { size } = fstatSync(descriptor);
+      const fields = fieldsOf(row, columns);
+      const kept = readRecord(Object.fromEntries(columns.map((name, i) => [name, fields[i]])), schema);
+      if (kept === undefined) throw new Error(`${file} would not be read again with this row: ${fields.join(",")}`);
       try {
-        appendFileSync(descriptor, `${csvFormatRow(fieldsOf(row, columns))}\n`);
+        appendFileSync(descriptor, `${csvFormatRow(fields)}\n`);
       } catch (error) {
         // Half a line in the middle of the file would make all of it unreadable.
         ftruncateSync(descriptor, size);
         throw new UserError(`${file} cannot be written: ${(error as Error).message}. The rows so far are kept.`);
       }
-      rows.push(row);
+      // As it is read again: a report of the run that made it is the same as one of its file.
+      rows.push(kept);
     },
     close: () => closeSync(descriptor),
   };
