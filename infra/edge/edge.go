@@ -155,7 +155,11 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 			return nil, err
 		}
 		e.servers = append(e.servers, srv)
-		place := operator.Place{Address: s.Address(), ReachedAt: s.ReachedAt(), Serves: srv.serves}
+		place := operator.Place{Address: s.Address(), ReachedAt: s.ReachedAt(), Serves: srv.serves, TCPWarning: s.WeakCongestion()}
+		e.metrics.Listens(s.Congestion)
+		if place.TCPWarning != "" {
+			log.Report("TCP", place.TCPWarning) // the same for all: one line
+		}
 		if srv.quic != nil {
 			place.Warning = srv.quic.SmallBuffers
 			e.onStop(func(context.Context) { srv.quic.Close() })
@@ -285,11 +289,13 @@ func (e *edge) announce(w io.Writer) error {
 		Event      string           `json:"event"`
 		Addresses  []netip.AddrPort `json:"addresses"`
 		HTTP3      []bool           `json:"http3"`
+		Congestion []string         `json:"congestion"` // of TCP
 		SPKISHA256 string           `json:"spkiSha256"`
 	}{Event: "listening", SPKISHA256: certificate.SPKISHA256(e.certificates.Leaves()[0])}
 	for _, s := range e.servers {
 		line.Addresses = append(line.Addresses, s.socket.Address())
 		line.HTTP3 = append(line.HTTP3, s.quic != nil)
+		line.Congestion = append(line.Congestion, s.socket.Congestion)
 	}
 	return json.NewEncoder(w).Encode(line)
 }

@@ -61,7 +61,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs := flag.NewFlagSet("edge", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 
-	fs.Func("listen", "`ADDR[,congestion=cubic|bbr|reno][,http3=off]` to serve, TCP and UDP on the same port number; repeatable (default "+defaultListen+")", add(&o.listen, listen.ParseSpec))
+	fs.Func("listen", "`ADDR[,congestion=auto|bbr|cubic|reno][,http3=off]` to serve, TCP and UDP on the same port number; auto is bbr where the kernel allows it to this process, else the kernel's default; repeatable (default "+defaultListen+")", add(&o.listen, listen.ParseSpec))
 	fs.Func("upstream", "where requests go: `http://HOST:PORT | unix:/path` (required)", set(&o.proxy.Upstream, upstream.ParseTarget))
 	fs.Func("samples", "where path samples are posted: `http://HOST:PORT | unix:/path` (default: nowhere)", set(&o.samples, upstream.ParseTarget))
 	fs.Func("origin", "who is asked while the worker behind -upstream is gone: `http[s]://HOST[:PORT]`; wants -samples, whose listener is asked for a heartbeat (default: nobody)", set(&o.origin, origin.Parse))

@@ -38,6 +38,7 @@ type testEdge struct {
 	t         testing.TB
 	addresses []string
 	http3     []bool
+	tcp       []string // congestion controls
 	spki      string
 	state     string
 	stderr    *edgetest.Buffer
@@ -111,12 +112,13 @@ func startEdgeWith(t testing.TB, upstream string, args ...string) *testEdge {
 		Event      string
 		Addresses  []string
 		HTTP3      []bool
+		Congestion []string
 		SPKISHA256 string
 	}
 	if err := json.Unmarshal(line, &ready); err != nil || ready.Event != "listening" {
 		t.Fatalf("not the line a launcher waits for: %s (%v)", line, err)
 	}
-	e.addresses, e.http3, e.spki = ready.Addresses, ready.HTTP3, ready.SPKISHA256
+	e.addresses, e.http3, e.tcp, e.spki = ready.Addresses, ready.HTTP3, ready.Congestion, ready.SPKISHA256
 	return e
 }
 

@@ -79,19 +79,35 @@ func TestUnknownCongestionControl(t *testing.T) {
 }
 
 func TestAnnouncement(t *testing.T) {
-	e := startEdgeWith(t, edgetest.StartUpstream(t, image), "-listen", "localhost:0", "-listen", "127.0.0.1:0,http3=off")
-	if len(e.addresses) != len(e.http3) || len(e.addresses) < 2 || len(e.spki) != 44 {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, image), "-listen", "localhost:0", "-listen", reno, "-listen", "127.0.0.1:0,http3=off")
+	best := mustOpen(t, "127.0.0.1:0")[0]
+	if len(e.addresses) != len(e.http3) || len(e.addresses) != len(e.tcp) || len(e.addresses) < 2 || len(e.spki) != 44 {
 		t.Fatalf("%v %v %q", e.addresses, e.http3, e.spki)
 	}
 	for i, a := range e.addresses {
 		if off := i == len(e.addresses)-1; e.http3[i] == off {
 			t.Errorf("%s: HTTP/3 %v", a, e.http3[i])
 		}
+		want := best.Congestion
+		if i == len(e.addresses)-2 {
+			want = "reno"
+		}
+		if e.tcp[i] != want {
+			t.Errorf("%s: TCP with %s, want %s", a, e.tcp[i], want)
+		}
 		if _, port, err := net.SplitHostPort(a); err != nil || port == "0" {
 			t.Errorf("address %q", a)
 		} else if _, err := strconv.Atoi(port); err != nil {
 			t.Error(err)
 		}
+	}
+	// What is missing is said once, and what was chosen is right.
+	says := 0
+	if best.WeakCongestion() != "" {
+		says = 1
+	}
+	if got := strings.Count(e.stderr.String(), "edge: TCP: "); got != says {
+		t.Errorf("%d sentences, want %d: %s", got, says, e.stderr)
 	}
 	// Every one of them answers.
 	for _, a := range e.addresses {

@@ -23,7 +23,7 @@ func TestMetrics(t *testing.T) {
 	}
 	address := ln.Addr().String()
 	_ = ln.Close()
-	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 300_000)) }), "-metrics", "http://"+address)
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 300_000)) }), "-metrics", "http://"+address, "-listen", reno)
 	forProtocols(t, func(t *testing.T, protocol string) {
 		c := e.client(protocol)
 		for range 2 {
@@ -52,6 +52,7 @@ func TestMetrics(t *testing.T) {
 		`adaptive_h3_edge_requests_refused_total`:              0,
 		`adaptive_h3_edge_requests_past_worker_total`:          0,
 		`adaptive_h3_edge_udp_sockets_reopened_total`:          0,
+		`adaptive_h3_edge_tcp_listeners{congestion="reno"}`:    1,
 		`adaptive_h3_edge_open_connections`:                    0,
 	}
 	// A connection's end changes one figure after another, and a scrape reads them at different moments: all are waited for.

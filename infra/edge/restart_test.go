@@ -73,11 +73,11 @@ func (s *service) end() {
 	_ = s.shell.Wait()
 }
 
-// startService starts it for an upstream, on sockets of one address.
+// startService starts it for an upstream, on sockets of one address, whose TCP an earlier program has set to reno.
 func startService(t *testing.T, upstream string) (*testEdge, *service) {
 	t.Helper()
 	dir := t.TempDir()
-	socket := mustOpen(t, "127.0.0.1:0")[0]
+	socket := mustOpen(t, reno)[0]
 	s := &service{t: t, dir: dir}
 	for _, c := range []interface{ File() (*os.File, error) }{socket.TCP, socket.UDP} {
 		file, err := c.File()
@@ -184,6 +184,20 @@ func TestRestartsUnderLoad(t *testing.T) {
 	said, _ := os.ReadFile(filepath.Join(service.dir, "stderr"))
 	for line := range strings.Lines(string(said)) {
 		t.Log(line)
+	}
+}
+
+// The sockets outlive each edge. Each one chooses the congestion control anew.
+func TestRestartedEdgeChoosesTheCongestionControl(t *testing.T) {
+	_, service := startService(t, edgetest.StartUpstream(t, restartUpstream))
+	service.end()
+	service.start()
+	want := mustOpen(t, "127.0.0.1:0")[0].Congestion
+	for start := range service.starts {
+		line, err := os.ReadFile(filepath.Join(service.dir, fmt.Sprintf("stdout-%d", start+1)))
+		if err != nil || !bytes.Contains(line, fmt.Appendf(nil, `"congestion":[%q]`, want)) {
+			t.Errorf("start %d, want %s: %s (%v)", start+1, want, line, err)
+		}
 	}
 }
 

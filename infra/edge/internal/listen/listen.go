@@ -16,6 +16,7 @@ type Socket struct {
 	UDP *net.UDPConn // nil: no HTTP/3
 	// Congestion is the congestion control of the TCP listener, and so of the connections that it accepts.
 	Congestion string
+	refused    error // why it is not the one that Auto wants
 	// Inherited says that the program before this one may still have it.
 	Inherited bool
 }
@@ -121,7 +122,7 @@ func openSocket(addr netip.AddrPort, spec Spec, inherited inheritance) (s Socket
 			return s, err
 		}
 	}
-	if err := setCongestion(s.TCP, spec.Congestion); err != nil {
+	if s.refused, err = control(s.TCP, spec.Congestion, preferred); err != nil {
 		return s, cannotControl(spec, err)
 	}
 	s.Congestion = congestion(s.TCP)

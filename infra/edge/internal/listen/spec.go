@@ -11,14 +11,14 @@ import (
 
 // Spec is one -listen flag:
 //
-//	ADDR[,congestion=NAME][,http3=on|off]
+//	ADDR[,congestion=auto|NAME][,http3=on|off]
 //
 // ADDR is IP:PORT, localhost:PORT (127.0.0.1 and, where the machine has it, [::1]) or :PORT (all addresses).
 type Spec struct {
 	Text       string // ADDR as given, for messages
 	Hosts      []netip.Addr
 	Port       uint16
-	Congestion string // a value for TCP_CONGESTION; empty: the system's
+	Congestion string // a value for TCP_CONGESTION, or Auto
 	HTTP3      bool
 
 	optional bool // addresses after the first may be missing on this machine (localhost without IPv6)
@@ -27,7 +27,7 @@ type Spec struct {
 // ParseSpec reads the value of a -listen flag. Its error says what is allowed.
 func ParseSpec(s string) (Spec, error) {
 	addr, rest, _ := strings.Cut(s, ",")
-	spec := Spec{Text: addr, HTTP3: true}
+	spec := Spec{Text: addr, Congestion: Auto, HTTP3: true}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return spec, errors.New("the address must be IP:PORT, localhost:PORT or :PORT, such as 127.0.0.1:8443 or [::1]:8443")
@@ -61,7 +61,7 @@ func ParseSpec(s string) (Spec, error) {
 		case key == "http3" && (value == "on" || value == "off"):
 			spec.HTTP3 = value == "on"
 		default:
-			return spec, fmt.Errorf("the option %q must be congestion=NAME (such as cubic, bbr or reno), http3=off or http3=on", option)
+			return spec, fmt.Errorf("the option %q must be congestion=NAME (auto, or such as bbr, cubic or reno), http3=off or http3=on", option)
 		}
 	}
 	return spec, nil

@@ -101,6 +101,11 @@ func (s *Subject) look() Answer {
 			now.Problems = append(now.Problems, a.problem)
 		}
 	}
+	for _, p := range s.Places {
+		if p.TCPWarning != "" {
+			now.Warnings = append(now.Warnings, fmt.Sprintf("TCP on %s: %s", p.Address, p.TCPWarning))
+		}
+	}
 	for _, p := range http3 {
 		if warning := p.Warning(); warning != "" {
 			now.Warnings = append(now.Warnings, fmt.Sprintf("HTTP/3 on %s: %s", p.Address, warning))

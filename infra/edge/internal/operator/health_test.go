@@ -24,10 +24,11 @@ func TestWarnings(t *testing.T) {
 		Places: []Place{{
 			Address: netip.MustParseAddrPort("[::]:443"), ReachedAt: netip.MustParseAddrPort("127.0.0.1:1"),
 			Serves: new(atomic.Bool), Warning: func() string { return "too small" },
+			TCPWarning: "cubic",
 		}},
 	}
 	now := s.look()
-	if want := []string{"HTTP/3 on [::]:443: too small"}; !slices.Equal(now.Warnings, want) {
+	if want := []string{"TCP on [::]:443: cubic", "HTTP/3 on [::]:443: too small"}; !slices.Equal(now.Warnings, want) {
 		t.Errorf("%q, want %q", now.Warnings, want)
 	}
 	if len(now.Problems) != 2 { // nobody serves there, over TCP or QUIC

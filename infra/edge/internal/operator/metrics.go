@@ -41,6 +41,7 @@ type Metrics struct {
 	requests    *prometheus.CounterVec
 	rtt         *prometheus.HistogramVec
 	loss        *prometheus.HistogramVec
+	listeners   *prometheus.GaugeVec
 	sockets     prometheus.Counter
 	failed      *prometheus.CounterVec // TLS handshakes over TCP, by cause
 }
@@ -72,6 +73,9 @@ func NewMetrics(subject *Subject) *Metrics {
 	m.rtt = histogram("rtt_seconds", "Smallest RTT of each connection that has ended", .005, .01, .02, .03, .05, .08, .12, .18, .27, .4, .8)
 	m.loss = histogram("loss_ratio", "Lost packets of all, of each connection that has ended and sent 100 or more",
 		0, .0005, .001, .002, .005, .01, .02, .05, .1, .2)
+	m.listeners = register.NewGaugeVec(prometheus.GaugeOpts{
+		Namespace: namespace, Name: "tcp_listeners", Help: "Addresses that are served, by the congestion control of their TCP",
+	}, []string{"congestion"})
 	m.sockets = register.NewCounter(prometheus.CounterOpts{
 		Namespace: namespace, Name: "udp_sockets_reopened_total", Help: "UDP sockets that were opened in the place of one that died",
 	})
@@ -135,6 +139,9 @@ func (m *Metrics) Closed(c *connpath.Connection) {
 		m.loss.WithLabelValues(transport).Observe(float64(min(r.PacketsLost, r.PacketsSent)) / float64(r.PacketsSent))
 	}
 }
+
+// Listens counts an address that is served.
+func (m *Metrics) Listens(congestion string) { m.listeners.WithLabelValues(congestion).Inc() }
 
 // SocketReopened counts a UDP socket that was opened in the place of one that died.
 func (m *Metrics) SocketReopened() { m.sockets.Inc() }

@@ -36,6 +36,8 @@ type Place struct {
 	ReachedAt netip.AddrPort // where this machine reaches it
 	Serves    *atomic.Bool   // whether HTTP/3 is offered; nil: it is off
 	Warning   func() string  // what could be better for HTTP/3; "": nothing
+
+	TCPWarning string // the same for TCP
 }
 
 // Origin is the way to the origin that needs no worker.
