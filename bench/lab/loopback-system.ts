@@ -62,7 +62,7 @@ export function startLoopbackSystem(names: readonly LoopbackArm[]) {
             await startNginx(join(folder, name), new URL(origin.url).host, certificates)
           : await startEdge({
               program: EDGE_PROGRAM,
-              listen: ["127.0.0.1:0"],
+              listen: [`127.0.0.1:0,congestion=${kernelCongestion()}`],
               upstream: workerd === undefined ? origin.url : `unix:${workerd.visitorsSocket}`,
               // What an edge measures is part of it; what becomes of the readings, of this worker only.
               samples: `unix:${worker === "ours" ? workerd?.samplesSocket : sink.socket}`,
@@ -79,6 +79,11 @@ export function startLoopbackSystem(names: readonly LoopbackArm[]) {
     }
     return { arms, originPid: origin.pid };
   });
+}
+
+/** What nginx sends with, too: the kernel's own congestion control. */
+function kernelCongestion(): string {
+  return readFileSync("/proc/sys/net/ipv4/tcp_congestion_control", "utf8").trim();
 }
 
 /** A server in front of the same origin, asked for the same files in the same way. */

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { expect, it, onTestFinished } from "vitest";
 import { freePort } from "../workerd/listening.ts";
 import { DEMO_NETWORKS } from "../workerd/demo-networks.ts";
-import { systemCongestionControl } from "../workerd/first-policy.ts";
 import { launchBrowser, navigate } from "./browser.ts";
 import { probe, testFolder, until } from "./harness.ts";
 import { interrupt, type Started, start } from "./npm-start.ts";
@@ -40,7 +39,7 @@ it("a newcomer's order: the demo, the demo with visitors, a site of one's own; e
   const demo = await begin({});
   const [home] = await probe({ stateDir }, "h2", [`${site}/`], ["-header", "Accept: text/html"]);
   expect([home?.status, home?.headers["Alt-Svc"]]).toEqual([200, undefined]);
-  const congestion = systemCongestionControl();
+  const [, congestion] = /sends over TCP with (\w+)\./.exec(demo.output()) ?? [];
   expect(demo.output()).toContain(`everyone else: version 1, adaptive (for TCP with ${congestion})`);
   await until("the first decision", () =>
     /HTTP\/2 .*say nothing +h2-faster \(-/.test(demo.output()) ? true : undefined,

@@ -4,7 +4,7 @@ import { type RunningProgram, startProgram } from "./processes.ts";
 export interface EdgeOptions {
   /** The path of the built edge. */
   readonly program: string;
-  /** ADDRESS[,congestion=..][,http3=off], one or more. */
+  /** ADDRESS[,congestion=..][,http3=off], one or more. Without a name the congestion control is bbr if the kernel allows it. */
   readonly listen: readonly string[];
   /** Where the edge sends requests: `unix:/path` or `http://HOST:PORT`. */
   readonly upstream: string;
@@ -23,6 +23,8 @@ export interface Edge {
   readonly program: RunningProgram;
   /** The addresses on which it listens, `host:port`. */
   readonly addresses: readonly string[];
+  /** The congestion control of each address's TCP, in the same order. */
+  readonly congestion: readonly string[];
   /** SHA-256 of the certificate's public key, base64, the form that Chromium takes. */
   readonly spkiSha256: string;
 }
@@ -59,6 +61,6 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const line = await Promise.race([announced.promise, ended]);
   listening = true;
   for (const complaint of complaints) (options.onErrorLine ?? console.error)(complaint);
-  const { addresses, spkiSha256 } = JSON.parse(line) as { addresses: string[]; spkiSha256: string };
-  return { program, addresses, spkiSha256 };
+  const { addresses, congestion, spkiSha256 } = JSON.parse(line) as Omit<Edge, "program">;
+  return { program, addresses, congestion, spkiSha256 };
 }

@@ -3,15 +3,6 @@ import { join } from "node:path";
 import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts";
 import { ROOT } from "../../base/root.ts";
 
-/** The congestion control of the edge's TCP, unless a flag sets another. "" if the kernel does not say. */
-export function systemCongestionControl(): string {
-  try {
-    return readFileSync("/proc/sys/net/ipv4/tcp_congestion_control", "utf8").trim();
-  } catch {
-    return "";
-  }
-}
-
 /** The policies calibrated for this edge, by congestion control. Reno gets cubic's, which policy-api/decision/stack.ts takes for its own. */
 const CALIBRATED: Readonly<Record<string, string>> = { cubic: "cubic.json", reno: "cubic.json", bbr: "bbr.json" };
 
@@ -19,7 +10,7 @@ const CALIBRATED: Readonly<Record<string, string>> = { cubic: "cubic.json", reno
 const REPORTS: Policy["reports"] = { share: 1, inject: true };
 
 /**
- * The policy that a demonstration starts with: as shipped, the one calibrated for this edge with the machine's congestion control. Its
+ * The policy that a demonstration starts with: as shipped, the one calibrated for this edge with the congestion control of its TCP. Its
  * pages report how long they took. With a congestion control that nobody has measured, the demonstration starts in observe.
  */
 export function firstPolicy(congestionControl: string): Policy {

@@ -10,12 +10,13 @@ import { buildEdge, buildWorker, EDGE_PROGRAM } from "../setup/build.ts";
 import { UserError } from "../../base/user-error.ts";
 import { requireGo } from "../setup/programs.ts";
 import { runMain } from "../../base/run-main.ts";
+import { congestionText } from "./congestion-text.ts";
 import { DECISION_HEADINGS, decisionText, parseDecisionLine } from "./decision-text.ts";
 import { writeDemoConfig } from "./demo-config.ts";
 import { DEMO_NETWORKS, EMULATED_PREFIX, madeUpText } from "./demo-networks.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
 import { sendDemoVisitors } from "./demo-visitors.ts";
-import { emulatedPolicy, firstPolicy, firstPolicyForVisitors, systemCongestionControl } from "./first-policy.ts";
+import { emulatedPolicy, firstPolicy, firstPolicyForVisitors } from "./first-policy.ts";
 import { inForceLines } from "./in-force.ts";
 import { lockFolder } from "./lock.ts";
 import { measureLoopback } from "./measure-loopback.ts";
@@ -185,7 +186,7 @@ async function putFirstPolicy(system: System, token: string): Promise<void> {
   const { status, json } = await callApi(system.workerd.visitorsSocket, token, "GET", "activation");
   if (status !== 200) throw new UserError(`The policy store does not answer: ${JSON.stringify(json)}`);
   if ((json as { revision?: number }).revision !== 0) return;
-  const policy = DEMO_VISITORS ? firstPolicyForVisitors() : firstPolicy(systemCongestionControl());
+  const policy = DEMO_VISITORS ? firstPolicyForVisitors() : firstPolicy(system.congestion[0] ?? "");
   await activatePolicy(system.workerd.visitorsSocket, token, policy, { [EMULATED_PREFIX]: emulatedPolicy() });
 }
 
@@ -209,7 +210,7 @@ function welcome(
   const site = `https://localhost:${port}`;
   const curl = `curl -sS --cacert ${quoted(join(stateDir, "dev-cert.pem"))}`;
   return `
-adaptive-h3 runs on ${system.addresses.join(" and ")}.
+adaptive-h3 runs on ${system.addresses.join(" and ")}, ${congestionText(system.congestion[0] ?? "")}
 
   Open     ${site}/   (this machine made the certificate itself: a browser asks once)
   To start a browser that trusts the certificate, over HTTP/3 too:

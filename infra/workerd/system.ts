@@ -17,6 +17,8 @@ export interface SystemOptions extends WorkerdOptions {
 export interface System {
   /** The addresses on which the edge listens, `host:port`. */
   readonly addresses: readonly string[];
+  /** The congestion control of each address's TCP when the edge first started, in the same order. */
+  readonly congestion: readonly string[];
   /** SHA-256 of the certificate's public key, base64, the form that Chromium takes. */
   readonly spkiSha256: string;
   readonly workerd: Workerd;
@@ -55,7 +57,7 @@ async function startBefore(workerd: Workerd, options: SystemOptions): Promise<Sy
     ...(onErrorLine === undefined ? {} : { onErrorLine }),
   };
   let edge = await startEdge(edgeOptions);
-  const { addresses, spkiSha256 } = edge;
+  const { addresses, congestion, spkiSha256 } = edge;
   const restart = async (): Promise<Edge["program"]> => {
     edge = await startEdge({ ...edgeOptions, listen: pinned(options.listen, addresses) });
     return edge.program;
@@ -69,6 +71,7 @@ async function startBefore(workerd: Workerd, options: SystemOptions): Promise<Sy
   );
   return {
     addresses,
+    congestion,
     spkiSha256,
     workerd,
     healthSocket,
