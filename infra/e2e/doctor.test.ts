@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { ROOT } from "../../base/root.ts";
 import { markerRules } from "../../policy-api/decision/compiled/cloudflare.ts";
+import { meaningOfTcp } from "../../policy-api/cli/doctor/congestion.ts";
 import type { Actuator } from "../../policy-api/decision/alt-svc.ts";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
 import { launchBrowser, launchWithDns, loadImage, navigate, untilH3 } from "./browser.ts";
@@ -235,6 +236,11 @@ it("says what to do next, and ends by what it found", async () => {
   expect(fine).toMatchObject({
     code: 0,
     report: { works: true, next: [expect.stringMatching(/^Nothing is to be done here\./)] },
+  });
+  expect(fine.report.rows).toContainEqual({
+    tried: "congestion control of TCP",
+    came: system.congestion[0],
+    means: meaningOfTcp(system.congestion[0] ?? ""),
   });
 
   system.zone.treats("localhost", { ownOffer: "replace" });

@@ -12,6 +12,7 @@ import { lookAtAssets } from "./doctor-assets.ts";
 import { filesOf, type Looking, meaning, type Row, seeFile, type Seen, seePage } from "./doctor-look.ts";
 import { tryQuic } from "./doctor-quic.ts";
 import { askRecords } from "./doctor-records.ts";
+import { meaningOfTcp } from "./doctor/congestion.ts";
 import { lookAtZone, type ZoneSeen } from "./doctor-zone.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { EXIT } from "./failure.ts";
@@ -47,6 +48,7 @@ export async function examine(
   const site = new URL(origin);
   const port = Number(site.port) || 443;
   const probed = await probeAll(looking, endpoint);
+  const health = healthOf(looking);
   const pages = await seePage(looking, path, origin);
   const page = pages.at(-1);
   const pageUrl = new URL(page?.path ?? path, origin);
@@ -56,7 +58,7 @@ export async function examine(
   const named = probed[0]?.probe.assets ?? undefined;
   const [records, quic, zone, assets] = await Promise.all([
     askRecords(site, resolver),
-    tryQuic(site, io.projectFolder, caFile, async () => http3OfEdge(looking)),
+    tryQuic(site, io.projectFolder, caFile, async () => (await health)?.http3),
     zoneOf(pageUrl, paths, io),
     named === undefined ? { rows: [], host: undefined } : lookAtAssets(named, looking, endpoint, page, resolver),
   ]);
@@ -101,6 +103,7 @@ export async function examine(
     { tried: "QUIC connection", came: quic.why, means: meaning(quic.works, "works", "does not work") },
     ...assets.rows,
     ...workerRows(probes),
+    ...senderRows(await health),
     ...zone.rows,
   ];
   // Then a browser would not get what pages name there, or get it over HTTP/3.
@@ -150,12 +153,12 @@ async function probeAll(looking: Looking, endpoint: Endpoint): Promise<readonly 
   return probed;
 }
 
-/** What the edge says about its HTTP/3. Undefined: it cannot be asked. */
-async function http3OfEdge(looking: Looking): Promise<Health["http3"] | undefined> {
+/** What the site says about itself. Undefined: it cannot be asked. Never throws. */
+async function healthOf(looking: Looking): Promise<Health | undefined> {
   try {
     const { status, body } = await looking.see(`${API_PATH}/health`);
     const health = parseJson(body);
-    return isReplyOf(getHealth, status, health) ? (health as Health).http3 : undefined;
+    return isReplyOf(getHealth, status, health) ? (health as Health) : undefined;
   } catch {
     return undefined;
   }
@@ -238,6 +241,12 @@ function workerRows(probes: readonly Probe[]): readonly Row[] {
       means: "a page waits for it in a new isolate alone",
     },
   ];
+}
+
+/** Who sends over TCP, where this project's edge names it: nobody knows another's. */
+function senderRows(health: Health | undefined): readonly Row[] {
+  const tcp = health?.stack?.tcp;
+  return tcp === undefined ? [] : [{ tried: "congestion control of TCP", came: tcp, means: meaningOfTcp(tcp) }];
 }
 
 function hasRtt({ cf }: Probe): boolean {
