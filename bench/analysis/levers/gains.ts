@@ -25,6 +25,7 @@ function picksOf(levers: readonly Lever[]): (readonly [name: string, from: reado
   const picks: (readonly [string, readonly string[]])[] = [
     ["for each: cubic or quic-go", [BASE, "quic-go"]],
     ["for each: bbr or quic-go", ["bbr", "quic-go"]],
+    ["for each: bbr with both, or quic-go", ["bbr-both", "quic-go"]],
     ["for each: bbr or quiche-bbr2", ["bbr", "quiche-bbr2"]],
     ["for each: the best TCP", tcpOf(levers)],
     ["for each: the best of all", all],
