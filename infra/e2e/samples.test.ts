@@ -81,7 +81,8 @@ it.each([
   const sent = closing.packetsSent ?? 0;
   expect(closing.transport).toBe(transport);
   expect(closing.bytesSent).toBeGreaterThan(IMAGE_BYTES);
-  expect(closing.bytesSent).toBeLessThan(IMAGE_BYTES * 1.15);
+  // A machine that stands still for longer than TCP's retransmission timeout has it send a window again, though the loopback loses nothing.
+  expect(closing.bytesSent).toBeLessThan(IMAGE_BYTES * (transport === "tcp" ? 2 : 1.15));
   expect(sent).toBeGreaterThan(IMAGE_BYTES / 65_536);
   expect(closing.rttMs).toBeGreaterThan(0);
   expect(closing.rttMs).toBeLessThan(1000);

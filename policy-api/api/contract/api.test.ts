@@ -5,11 +5,13 @@ import { ProblemDetails } from "./routes.ts";
 const health = {
   status: "ok",
   problems: [],
+  warnings: [],
   policy: "ok",
   store: "ok",
   revision: 3,
   killSwitch: null,
   http3: "ok",
+  stack: { tcp: "bbr", quic: "quic-go" },
 };
 const explanation = {
   revision: 1,
