@@ -70,7 +70,8 @@ export function leversPicture({ all }: LeversSummary, about: string): TopLevelSp
       high: gains[kind].mean.high,
     })),
   );
-  const y = names("lever", { title: null, sort: levers, axis: { labelLimit: 260 } });
+  // Widths of texts are estimated, as 0.8 em a letter: the longest name would be cut.
+  const y = names("lever", { title: null, sort: levers, axis: { labelLimit: 400 } });
   return {
     title: {
       text: "What each lever gains over HTTP/2 with cubic",
