@@ -3,24 +3,16 @@ import { describe, expect, it, vi } from "vitest";
 import type { CoreWatch } from "./cores.ts";
 import { loadPage } from "./navigate.ts";
 import type { PathStats } from "./path.ts";
+import { NOTHING_COUNTED } from "./testing.ts";
 
 const CORES: CoreWatch = { busyRatio: () => Number.NaN, stop: () => undefined };
-const NOTHING = {
-  forwardedPackets: 0,
-  latePackets: 0,
-  droppedQueue: 0,
-  waitingBytes: 0,
-  droppedDevice: 0,
-  droppedMemory: 0,
-  droppedWrite: 0,
-};
 
 /** A path that carries so much meanwhile. */
-function load(page: Page, during: Partial<typeof NOTHING> = {}, cores = CORES) {
+function load(page: Page, during: Partial<typeof NOTHING_COUNTED> = {}, cores = CORES) {
   const stats = vi
     .fn<() => Promise<PathStats>>()
-    .mockResolvedValueOnce({ aToB: NOTHING, bToA: NOTHING })
-    .mockResolvedValueOnce({ aToB: NOTHING, bToA: { ...NOTHING, ...during } });
+    .mockResolvedValueOnce({ aToB: NOTHING_COUNTED, bToA: NOTHING_COUNTED })
+    .mockResolvedValueOnce({ aToB: NOTHING_COUNTED, bToA: { ...NOTHING_COUNTED, ...during } });
   return loadPage(page, "https://h3.test/", { path: { stats } } as never, cores);
 }
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { congestionText } from "./congestion-text.ts";
 
-it("nothing is to be changed where TCP has bbr", () => {
-  expect(congestionText("bbr")).toBe("and sends over TCP with bbr.");
+it.each(["bbr", "dctcp"])("nothing is to be changed where TCP has %s", (name) => {
+  expect(congestionText(name)).toBe(`and sends over TCP with ${name}.`);
 });
 
 it.each(["cubic", "reno"])("where TCP has %s, it says what to type", (name) => {

@@ -3,6 +3,7 @@ import { exampleStart } from "../../harness/loads/testing.ts";
 import { missing } from "../../harness/missing.ts";
 import { reportText } from "../../harness/run.ts";
 import type { PathStats } from "../../lab/path.ts";
+import { NOTHING_COUNTED } from "../../lab/testing.ts";
 import type { LoadResult } from "../../model/plan.ts";
 import { placesOf, runsOf } from "./experiment.ts";
 import { fairnessReport, fairnessSummary } from "./report.ts";
@@ -11,16 +12,10 @@ import { type FairnessRow, type FairRun, rowOf } from "./row.ts";
 const PLACES = placesOf(false);
 const COUNTED_MS = 10_000;
 
-const NOTHING = {
-  forwardedPackets: 0,
-  latePackets: 0,
-  droppedQueue: 0,
-  waitingBytes: 0,
-  droppedDevice: 0,
-  droppedMemory: 0,
-  droppedWrite: 0,
-};
-const reading = (bToA: Partial<PathStats["bToA"]>): PathStats => ({ aToB: NOTHING, bToA: { ...NOTHING, ...bToA } });
+const reading = (bToA: Partial<PathStats["bToA"]>): PathStats => ({
+  aToB: NOTHING_COUNTED,
+  bToA: { ...NOTHING_COUNTED, ...bToA },
+});
 
 /** A flow that got so much in the time that counts. */
 function flow(mbps: number, lastProtocol: "h2" | "h3" = "h2", given: Partial<LoadResult> = {}): LoadResult {

@@ -13,7 +13,7 @@ import (
 // default.
 const Auto = "auto"
 
-// preferred is what Auto wants. On a lossy or distant path pages can take half as long with it as with cubic (docs/results/tcp.md).
+// preferred is what Auto wants. On a lossy or distant path pages can take half as long with it as with cubic (docs/results/levers.md).
 const preferred = "bbr"
 
 // control sets the congestion control of a listener. With Auto, a kernel that refuses what is wanted is no error: why has its answer, and
