@@ -14,14 +14,15 @@ import { startRelay } from "./relay.ts";
 async function startTee(): Promise<{ path: string; samples: PathSample[]; connect: (target: string) => void }> {
   const path = join(testFolder(), "tee");
   const samples: PathSample[] = [];
-  let target = "";
+  // The edge asks for a heartbeat before the test can say where the worker listens.
+  const target = Promise.withResolvers<string>();
   const server = createServer((incoming, reply) => {
     void (async () => {
       const body = await text(incoming);
       // A heartbeat has no body.
       if (body !== "") samples.push(...(JSON.parse(body) as { samples: PathSample[] }).samples);
       const forward = httpRequest({
-        socketPath: target,
+        socketPath: await target.promise,
         method: incoming.method ?? "GET",
         path: incoming.url ?? "/",
         headers: { host: "localhost" },
@@ -30,7 +31,7 @@ async function startTee(): Promise<{ path: string; samples: PathSample[]; connec
       const [answer] = (await once(forward, "response")) as [NodeJS.ReadableStream & { statusCode: number }];
       reply.writeHead(answer.statusCode);
       answer.pipe(reply);
-    })();
+    })().catch(() => reply.destroy()); // The worker has ended: so the edge sees.
   });
   server.listen(path);
   await once(server, "listening");
@@ -41,9 +42,7 @@ async function startTee(): Promise<{ path: string; samples: PathSample[]; connec
   return {
     path,
     samples,
-    connect: (socket) => {
-      target = socket;
-    },
+    connect: target.resolve,
   };
 }
 
