@@ -119,6 +119,9 @@ func (r Resume) check(report session.Report) error {
 func loadPages(ctx context.Context, client *session.Session, pages []PageSpec) error {
 	for i, page := range pages {
 		if i > 0 {
+			if pages[i-1].LeavesAfter {
+				client.Leave()
+			}
 			if err := pause(ctx, pages[i-1].PauseAfterMs); err != nil {
 				return err
 			}
@@ -176,6 +179,8 @@ type SessionSpec struct {
 type PageSpec struct {
 	Document     string
 	Subresources []string
+	// Whether the client's connections end with this page: the next one is a return's.
+	LeavesAfter  bool
 	PauseAfterMs float64
 }
 

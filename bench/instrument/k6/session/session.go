@@ -155,14 +155,25 @@ func (s *Session) from() netip.Addr {
 	return s.clientAddress
 }
 
-// Close closes all connections in an orderly way, and returns when that is done.
+// Close ends the session: what is being opened is given up, and all connections are closed in an orderly way.
 func (s *Session) Close() {
 	s.cancel()
-	for _, attempt := range s.quic {
+	s.Leave()
+}
+
+// Leave closes all connections in an orderly way, those too that are being opened, and returns when that is done. The client may come
+// again: it keeps its Alt-Svc cache and what it resumes with, and tries a broken alternative anew.
+func (s *Session) Leave() {
+	s.mu.Lock()
+	opening := s.quic
+	s.quic, s.idleTCP, s.tcpUsed = map[string]*attempt{}, nil, false
+	s.mu.Unlock()
+	for _, attempt := range opening {
 		<-attempt.done
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// Those of earlier visits are closed: to close them again changes nothing.
 	for _, connection := range s.connections {
 		connection.close()
 	}
@@ -170,4 +181,5 @@ func (s *Session) Close() {
 		_ = transport.Close()
 		_ = transport.Conn.Close()
 	}
+	s.transports = nil
 }

@@ -71,6 +71,33 @@ func TestClosingWhileAConnectionIsBeingOpened(t *testing.T) {
 	}
 }
 
+func TestAReturnBeginsWhereItsOfferSays(t *testing.T) {
+	site := testsite.Start(t)
+	site.Offer(fmt.Sprintf(`h3=":%d"; ma=60`, site.Port))
+	now := time.Now()
+	s := open(t, site, func(c *Config) { c.Now = func() time.Time { return now } })
+	load(t, s, "/bytes/1")
+	for _, want := range []struct {
+		after       time.Duration
+		protocol    Protocol
+		connections int
+	}{{30 * time.Second, H3, 2}, {31 * time.Second, H3, 3}, {61 * time.Second, H2, 4}} {
+		s.Leave()
+		now = now.Add(want.after)
+		load(t, s, "/bytes/2")
+		report := s.Report()
+		if got := report.Protocols[len(report.Protocols)-1]; got != want.protocol || len(report.Connections) != want.connections {
+			t.Errorf("after %v: %s over %d connections, want %s over %d", want.after, got, len(report.Connections), want.protocol, want.connections)
+		}
+	}
+	s.Leave()
+	for i, connection := range s.connections {
+		if connection.alive() {
+			t.Errorf("connection %d is open after the client has left", i)
+		}
+	}
+}
+
 func TestBrokenAlternative(t *testing.T) {
 	// Nobody reads of this socket: what a firewall that swallows UDP looks like.
 	silent, err := net.ListenPacket("udp", testsite.Address+":0")

@@ -30,6 +30,9 @@ import (
 //	  "jitterMs": 1,                 // uniform, plus or minus; at most delayMs; keeps the order
 //	  "lossRatio": 0.01,
 //	  "udpLossRatio": 0.08,          // of UDP alone, before the queue: a network that polices it
+//	  "udpRateMbps": 5,              // of UDP alone, by a token bucket in the same place; 0: no bucket
+//	  "udpBurstBytes": 100000,       // what that bucket holds
+//	  "udpMaxBytes": 1280,           // larger IP packets of UDP are dropped; 0: none
 //	  "queueBytes": 1500000          // 0: netem's default limit, 1000 full packets
 //	}
 type Config struct {
@@ -65,11 +68,17 @@ const (
 	maxDelayMs    = 10_000
 	maxQueueBytes = 64_000_000
 	maxMs         = 7 * 24 * 3600 * 1000
+
+	fullPacketBytes = 1_500
 )
 
 // check says all that is wrong with a direction, by the names of its fields.
 func check(d shaper.Settings, at string) error {
 	var faults []error
+	leastBurst := 0.0
+	if d.UDPRateMbps > 0 {
+		leastBurst = fullPacketBytes // a bucket that no packet fits into would be a block
+	}
 	for _, field := range []struct {
 		name             string
 		value, low, high float64
@@ -80,6 +89,9 @@ func check(d shaper.Settings, at string) error {
 		{"jitterMs", d.JitterMs, 0, d.DelayMs},
 		{"lossRatio", d.LossRatio, 0, 1},
 		{"udpLossRatio", d.UDPLossRatio, 0, 1},
+		{"udpRateMbps", cmp.Or(d.UDPRateMbps, minRateMbps), minRateMbps, maxRateMbps},
+		{"udpBurstBytes", float64(d.UDPBurstBytes), leastBurst, maxQueueBytes},
+		{"udpMaxBytes", float64(d.UDPMaxBytes), 0, maxQueueBytes},
 		{"queueBytes", float64(d.QueueBytes), 0, maxQueueBytes},
 	} {
 		if field.value < field.low || field.value > field.high {

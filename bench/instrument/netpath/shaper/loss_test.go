@@ -73,14 +73,49 @@ func TestPolices(t *testing.T) {
 	s := configured(Settings{UDPLossRatio: 0.08}, 1, 0)
 	dropped := 0
 	for range 100_000 {
-		if s.Polices() {
+		if s.Polices(0, 1500) {
 			dropped++
 		}
 	}
 	if ratio := float64(dropped) / 100_000; math.Abs(ratio-0.08) > 0.004 {
 		t.Errorf("%v of UDP dropped, want 0.08", ratio)
 	}
-	if configured(Settings{}, 1, 0).Polices() {
+	if configured(Settings{}, 1, 0).Polices(0, 1500) {
 		t.Error("dropped where nothing polices")
+	}
+}
+
+// A bucket of 3,000 bytes that fills by 1,500 in a millisecond.
+func TestTokenBucket(t *testing.T) {
+	s := configured(Settings{UDPRateMbps: 12, UDPBurstBytes: 3000}, 1, 0)
+	for i, c := range []struct {
+		atNs    int64
+		size    int
+		dropped bool
+	}{
+		{0, 1500, false},
+		{0, 1500, false},
+		{0, 1, true},
+		{ms / 2, 751, true}, // what is dropped takes nothing
+		{ms / 2, 750, false},
+		{100 * ms, 3000, false}, // full, and no fuller than that
+		{100 * ms, 1, true},
+		{99 * ms, 1, true}, // a clock that runs backwards fills nothing
+		{101 * ms, 1500, false},
+	} {
+		if got := s.Polices(c.atNs, c.size); got != c.dropped {
+			t.Errorf("packet %d: dropped %v, want %v", i, got, c.dropped)
+		}
+	}
+	s.Configure(101*ms, Settings{UDPRateMbps: 12, UDPBurstBytes: 3000}, 1, 0)
+	if s.Polices(101*ms, 3000) {
+		t.Error("a path that is set anew has no full bucket")
+	}
+}
+
+func TestLargestPacketOfUDP(t *testing.T) {
+	s := configured(Settings{UDPMaxBytes: 1280}, 1, 0)
+	if s.Polices(0, 1280) || !s.Polices(0, 1281) {
+		t.Error("packets of up to 1280 bytes should pass, and no others")
 	}
 }

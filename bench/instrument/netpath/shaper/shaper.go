@@ -26,6 +26,7 @@ type Shaper struct {
 	loss     stream
 	jitter   stream
 	police   stream
+	bucket   bucket
 
 	// The packets that are in the path, oldest first; positions only grow, the index is position & mask.
 	ring        []packet
@@ -63,6 +64,7 @@ func (s *Shaper) Configure(nowNs int64, settings Settings, seed uint64, directio
 	s.loss.seed(seed, direction, streamLoss)
 	s.jitter.seed(seed, direction, streamJitter)
 	s.police.seed(seed, direction, streamPolice)
+	s.bucket = bucket{atNs: nowNs}
 	s.Change(nowNs, settings)
 }
 
@@ -77,9 +79,30 @@ func (s *Shaper) Change(nowNs int64, settings Settings) {
 	}
 }
 
-// Polices says whether the network drops a packet of UDP before it arrives here. Called once for each of them, and for no
-// other.
-func (s *Shaper) Polices() bool { return s.police.next() < s.settings.UDPLossRatio }
+// Polices says whether the network drops a packet of UDP of size bytes before it arrives here. Called once for each of them, and
+// for no other.
+func (s *Shaper) Polices(nowNs int64, size int) bool {
+	if s.police.next() < s.settings.UDPLossRatio || s.settings.UDPMaxBytes > 0 && int64(size) > s.settings.UDPMaxBytes {
+		return true
+	}
+	return s.settings.UDPRateMbps > 0 && !s.bucket.take(nowNs, int64(size), s.settings)
+}
+
+// bucket is a token bucket (RFC 2697, with one colour to drop): it holds bytes, and fills at a rate.
+type bucket struct {
+	missing float64 // from full
+	atNs    int64
+}
+
+func (b *bucket) take(nowNs, size int64, settings Settings) bool {
+	b.missing = max(0, b.missing-float64(max(0, nowNs-b.atNs))*settings.UDPRateMbps/8e3)
+	b.atNs = max(b.atNs, nowNs)
+	if b.missing+float64(size) > float64(settings.UDPBurstBytes) {
+		return false
+	}
+	b.missing += float64(size)
+	return true
+}
 
 // Arrive takes a packet of size bytes, whose release time is then found by Next.
 func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
@@ -225,6 +248,11 @@ type Settings struct {
 	LossRatio float64
 	// UDPLossRatio is what a network drops of UDP alone, before the bottleneck, as one that polices it.
 	UDPLossRatio float64
+	// UDPRateMbps and UDPBurstBytes are a token bucket in the same place: what finds too little in it is dropped. 0 is no bucket.
+	UDPRateMbps   float64
+	UDPBurstBytes int64
+	// UDPMaxBytes is the largest IP packet that carries UDP; 0 is no bound.
+	UDPMaxBytes int64
 	// QueueBytes bounds what waits, without the packet that is being sent.
 	QueueBytes int64
 }

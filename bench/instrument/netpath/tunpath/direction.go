@@ -122,7 +122,7 @@ func (d *direction) read() {
 
 // arrive is true if the slot is now the shaper's. d.mu is held.
 func (d *direction) arrive(now int64, size int, slot int32) bool {
-	if isUDP(d.pool.bytes(slot)[:size]) && d.shaper.Polices() {
+	if isUDP(d.pool.bytes(slot)[:size]) && d.shaper.Polices(now, size) {
 		d.counted.DroppedLoss++
 		return false
 	}
