@@ -67,6 +67,20 @@ it("policed: HTTP/3 is taken back where UDP alone loses packets", async () => {
   expect(report().text).toContain("8 % of UDP");
 }, 300_000);
 
+it("real-networks: every arm's pages, and HTTP/3 is left where UDP alone loses packets", async () => {
+  await succeeded(bench("real-networks", "--quick", "--visits", "1"));
+  expect(rows().filter(({ outcome }) => outcome !== "ok")).toEqual([]);
+  const sharesOverH3 = (network: string, arm: string): number[] =>
+    rows()
+      .filter((row) => row.network === network && row.arm === arm && row.congestion === "cubic")
+      .map(({ filesH3 }) => Number(filesH3));
+  expect(sharesOverH3("home line", "fixed-h2")).toEqual([0, 0, 0, 0]);
+  expect(sharesOverH3("home line", "adaptive")).toEqual([0, 1, 1, 1]);
+  expect(sharesOverH3("8 % of UDP lost", "always-offer")).toEqual([0, 1, 1, 1]);
+  expect(sharesOverH3("8 % of UDP lost", "adaptive")).toEqual([0, 1, 0, 0]);
+  expect(report().pictures).toEqual(["real-networks.svg"]);
+}, 180_000);
+
 /** The protocols of documents and files, page by page, of a quick run of `offers`. */
 function pagesOver(treatment: string): string[] {
   return Array.from({ length: 5 }, (_, i) => rows().find(({ id }) => id === `2 ms/cubic/${treatment}/0/${i + 1}`)).map(

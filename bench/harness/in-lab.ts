@@ -2,7 +2,7 @@ import { type Lab, type LabOptions, startLab } from "../lab/lab.ts";
 import type { Lane } from "../lab/lane.ts";
 import { UserError } from "../../base/user-error.ts";
 import { integer, seededRandom } from "../analysis/statistics/random.ts";
-import type { Network } from "../model/cell.ts";
+import type { Network, ProfileStep } from "../model/cell.ts";
 
 /**
  * Does the work in a lab of its own, until it is done or a program of the lab ends by itself. @throws UserError
@@ -58,19 +58,29 @@ export async function setNetwork(
     jitterMs,
     lossRatio,
     udpLossRatio,
+    udpRateMbps,
+    udpBurstBytes,
+    udpMaxBytes,
     profile = [],
     profileRepeatMs,
   }: Omit<Network, "name">,
   seed: number,
   ...parts: readonly string[]
 ): Promise<void> {
-  const both = { rateMbps, delayMs, queueBytes, jitterMs };
+  const both = { queueBytes, jitterMs, udpMaxBytes };
+  const policed = { udpLossRatio, udpRateMbps, udpBurstBytes };
   await path.set({
     seed: integer(2 ** 31, seededRandom(seed, "path", ...parts)),
-    steps: [{ atMs: 0 }, ...profile].map(({ atMs, ...change }) => ({
-      atMs,
-      aToB: { ...both, ...change },
-      bToA: { ...both, ...change, lossRatio, udpLossRatio },
+    steps: [{ atMs: 0, rateMbps, delayMs }, ...profile].map((step: ProfileStep) => ({
+      atMs: step.atMs,
+      aToB: { ...both, rateMbps: step.rateMbps, delayMs: step.delayMs },
+      bToA: {
+        ...both,
+        ...policed,
+        rateMbps: step.rateMbps,
+        delayMs: step.delayMs,
+        lossRatio: step.lossRatio ?? lossRatio,
+      },
     })),
     repeatMs: profileRepeatMs,
   });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Arm, ARM_SETUPS } from "../model/arm.ts";
 import { BROWSER_PREFIX, FILES_HOST } from "../model/browser-pages.ts";
 import { CONGESTIONS } from "../model/congestion.ts";
-import { policyOf, startWorker, TOKEN } from "./worker.ts";
+import { type Policies, policyOf, startWorker, TOKEN } from "./worker.ts";
 import { type Cubic, holdCubic } from "./cubic.ts";
 import { type ArmSystem, type Lane, type LaneOptions, startLane } from "./lane.ts";
 import { makeRunFolder, removeLeftovers, removeOwnNamespaces } from "./leftovers.ts";
@@ -24,6 +24,8 @@ export interface Lab extends Started {
 export interface LabOptions extends LaneOptions {
   readonly arms: readonly Arm[];
   readonly lanes: number;
+  /** Of arms that have another policy than the shipped one. */
+  readonly policies?: Policies;
   /** Whether CUBIC's parameters are to be set, which are the whole machine's. */
   readonly setsCubic?: boolean;
 }
@@ -46,7 +48,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     for (const arm of options.arms) {
       const told = CONGESTIONS.map((name) => ({
         name,
-        policy: policyOf(arm, name, options.quic ?? "quic-go"),
+        policy: policyOf(arm, name, options.quic ?? "quic-go", options.policies),
       }));
       // Congestion controls with the same policy share a system.
       for (const same of Map.groupBy(told, ({ policy }) => JSON.stringify(policy)).values()) {

@@ -15,6 +15,11 @@ export interface Direction {
   readonly lossRatio?: number;
   /** Of UDP alone, before the queue: a network that polices it. */
   readonly udpLossRatio?: number | undefined;
+  /** A token bucket in the same place: its rate, and what it holds. */
+  readonly udpRateMbps?: number | undefined;
+  readonly udpBurstBytes?: number | undefined;
+  /** The largest IP packet of UDP that passes. */
+  readonly udpMaxBytes?: number | undefined;
   readonly queueBytes?: number;
 }
 

@@ -3,7 +3,7 @@ import { startWorkerd, type Workerd } from "../../infra/workerd/workerd.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
-import { INITIAL_POLICY } from "../../policy-api/decision/policy.ts";
+import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts";
 import { type Arm, ARM_SETUPS, type Quic } from "../model/arm.ts";
 import type { Congestion } from "../model/congestion.ts";
 import { contentRoutes } from "../model/browser-pages.ts";
@@ -25,18 +25,24 @@ export async function startWorker(
   return workerd;
 }
 
+/** Policies of adaptive arms that have another one than the shipped one: made of that. */
+export type Policies = Readonly<Partial<Record<Arm, (shipped: Policy, tcp: "cubic" | "bbr") => object>>>;
+
 /**
  * What an arm's worker is told, where the server's TCP has this congestion control and its HTTP/3 is served by this QUIC;
  * undefined for an edge without a worker. An adaptive arm has the policy that is shipped for both, with what the bench's pages
  * transfer.
  */
-export function policyOf(arm: Arm, congestion: Congestion, quic: Quic): object | undefined {
+export function policyOf(arm: Arm, congestion: Congestion, quic: Quic, policies: Policies = {}): object | undefined {
   const { mode } = ARM_SETUPS[arm];
   if (mode !== "adaptive") return mode && { ...INITIAL_POLICY, mode };
   // Reno reacts to loss as cubic does.
-  const name = `${congestion === "bbr" ? "bbr" : "cubic"}.json`;
+  const tcp = congestion === "bbr" ? "bbr" : "cubic";
   const policy = JSON.parse(
-    readFileSync(join(ROOT, "policy-api/policies", quic === "quic-go" ? "" : quic, name), "utf8"),
-  ) as object;
-  return { ...policy, contentBytes: { default: 1_000_000, routes: contentRoutes() } };
+    readFileSync(join(ROOT, "policy-api/policies", quic === "quic-go" ? "" : quic, `${tcp}.json`), "utf8"),
+  ) as Policy;
+  return {
+    ...(policies[arm]?.(policy, tcp) ?? policy),
+    contentBytes: { default: 1_000_000, routes: contentRoutes() },
+  };
 }

@@ -12,6 +12,8 @@ export type Arm =
   | "early-h3"
   | "retry-h3"
   | "files-h2"
+  | "published"
+  | "lean"
   | "bare-h3"
   | "quiche-cubic"
   | "quiche-bbr2";
@@ -62,6 +64,16 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
   },
   adaptive: {
     about: "begins on HTTP/2 and is offered HTTP/3 where the policy calibrated for this congestion control says so",
+    firstProtocol: "h2",
+    mode: "adaptive",
+  },
+  published: {
+    about: "as `adaptive`, by the published line, which begins on HTTP/3 with whom it does not know",
+    firstProtocol: "h2",
+    mode: "adaptive",
+  },
+  lean: {
+    about: "as `adaptive`, by the policy's mean gain for all and what a client has shown",
     firstProtocol: "h2",
     mode: "adaptive",
   },

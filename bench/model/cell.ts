@@ -10,6 +10,15 @@ export interface CubicSettings {
   readonly isFriendly?: boolean;
 }
 
+/** What a path that changes is from a time on. */
+export interface ProfileStep {
+  readonly atMs: number;
+  readonly rateMbps: number;
+  readonly delayMs: number;
+  /** The network's own, unless given. */
+  readonly lossRatio?: number;
+}
+
 /** What is asked of the path: the words and units of the published tables. */
 export interface Network {
   readonly name: string;
@@ -22,10 +31,15 @@ export interface Network {
   readonly lossRatio: number;
   /** Of UDP alone, on the data's direction: a network that polices it. */
   readonly udpLossRatio?: number;
+  /** The same by a token bucket: its rate, and what it holds. */
+  readonly udpRateMbps?: number;
+  readonly udpBurstBytes?: number;
+  /** The largest IP packet of UDP that passes, in both directions. */
+  readonly udpMaxBytes?: number;
   /** What may wait for the bottleneck in each direction, bytes. */
   readonly queueBytes: number;
   /** A path that changes: what is so from each time on, in both directions. */
-  readonly profile?: readonly { readonly atMs: number; readonly rateMbps: number; readonly delayMs: number }[];
+  readonly profile?: readonly ProfileStep[];
   /** After which it begins anew; loads begin anywhere in it, those of a turn at the same moment. */
   readonly profileRepeatMs?: number;
 }

@@ -65,6 +65,8 @@ export interface Page {
   readonly document: string;
   /** Loaded in parallel once the document is complete. */
   readonly subresources: readonly string[];
+  /** Whether the client's connections end with this page, and the next one is a return's, which keeps the Alt-Svc. */
+  readonly leavesAfter?: boolean;
   /** Between this page and the next; in no measure. */
   readonly pauseAfterMs?: number;
 }

@@ -13,7 +13,7 @@ import { QUIC_SENDERS } from "../../model/senders.ts";
 import { priceIn } from "../calibrate/price.ts";
 import type { Stack } from "../senders/places.ts";
 import { seededRandom } from "../statistics/random.ts";
-import { byPolicy, DAY_S, flexHttp, type Forest, publishedLine, publishedZeroLine } from "./contenders.ts";
+import { byPolicy, DAY_S, flexHttp, type Forest, leanOf, publishedPolicy, publishedZeroLine } from "./contenders.ts";
 import { gainsOf, type JudgeInput, scoresOf } from "./judge.ts";
 import type { Contender } from "./play.ts";
 import { type Judged, populationReport } from "./report.ts";
@@ -53,7 +53,9 @@ export async function populationCommand(args: readonly string[]): Promise<void> 
     "ours, offers of 5 minutes at most": byPolicy({ ...ours, ma: { ...ours.ma, maxS: 300 } }),
     "always, offers no longer than ours": () => ours.ma.maxS,
     "ours, offers of a day at most": byPolicy({ ...ours, ma: { ...ours.ma, maxS: DAY_S } }),
-    "the published line": publishedLine(publishedZeroLine(grid, stack.tcp)),
+    lean: byPolicy(leanOf(ours)),
+    "lean, offers of a day at most": byPolicy(leanOf({ ...ours, ma: { ...ours.ma, maxS: DAY_S } })),
+    "the published line": byPolicy(publishedPolicy(publishedZeroLine(grid, stack.tcp))),
     ...(forest === undefined ? {} : { "FlexHTTP's forest": flexHttp(forest) }),
   });
   const judged = questions(population).map((one): Judged => {

@@ -1,0 +1,179 @@
+import { join, resolve } from "node:path";
+import { leanOf, publishedPolicy, publishedZeroLine } from "../../analysis/population/contenders.ts";
+import { integer, seededRandom, shuffle } from "../../analysis/statistics/random.ts";
+import { defineExperiment } from "../../harness/experiment.ts";
+import { setNetwork } from "../../harness/in-lab.ts";
+import { profileFrom } from "../../harness/loads/batch.ts";
+import { missing, type Named, shareMade } from "../../harness/missing.ts";
+import { makeVisits, type Visiting } from "../../harness/visits.ts";
+import { runPlan } from "../../lab/k6.ts";
+import { documentOf } from "../../model/browser-pages.ts";
+import { LOAD_ROW } from "../../model/load-row.ts";
+import { flag, wholeNumber, words } from "../../model/options.ts";
+import type { Load, LoadResult, Page } from "../../model/plan.ts";
+import { rowsIn } from "../../model/recorded-run.ts";
+import { blankRow } from "../../model/row-schema.ts";
+import { readTraces } from "../../model/trace.ts";
+import { networksOf, type RealNetwork } from "./networks.ts";
+import { ARMS, networksReport, networksSummary, PAGES, REAL_ROW, type RealRow, STACKS } from "./report.ts";
+
+/** Between pages: the edge's sample of a page is with the worker before the next one. Drawn, so that lanes do not load in step. */
+const PAUSE_MS = { least: 6_000, most: 8_000 };
+/** Before a return. The connections have ended: how long ago matters only to offers, which live longer. */
+const AWAY_MS = 4_000;
+const FILES = 10;
+const FILE_BYTES = { usual: 100_000, quick: 20_000 };
+const TIMEOUT_MS = 240_000;
+const LANES = 10;
+/** Above it a load keeps a core busy: so many at a time. */
+const FAST_MBPS = 60;
+const FAST_LANES = 4;
+
+interface Visit extends Named {
+  readonly network: RealNetwork["network"];
+  readonly congestion: (typeof STACKS)[number];
+  readonly arm: RealRow["arm"];
+  /** From 0. */
+  readonly visit: number;
+}
+
+interface Options {
+  readonly visits: number;
+  readonly seed: number;
+  readonly traces: string | undefined;
+  readonly quick: boolean;
+}
+
+const tracesOf = ({ traces, quick }: Options) => (traces === undefined || quick ? [] : readTraces(resolve(traces)));
+
+/** In rounds of one of each network, stack and arm, each in an order of its own. */
+export function visitsOf(networks: readonly RealNetwork[], visits: number, seed: number): Visit[] {
+  return Array.from({ length: visits }, (_, visit) => {
+    const round = networks.flatMap(({ network }) =>
+      STACKS.flatMap((congestion) =>
+        ARMS.map((arm): Visit => {
+          const id = `${network.name}/${congestion}/${arm}/${visit}`;
+          return { id, lastId: `${id}/${PAGES}`, network, congestion, arm, visit };
+        }),
+      ),
+    );
+    return shuffle(round, seededRandom(seed, "real-networks", visit));
+  }).flat();
+}
+
+/** Visits over networks as they are: recorded rates, bursts, policed UDP. Who offers HTTP/3 to whom, by shipped policies and by simple ones. */
+export const experiment = defineExperiment({
+  options: {
+    visits: wholeNumber("of each network, stack and arm (4)", [1, 1_000], 4),
+    traces: words(
+      "FOLDER",
+      "recorded links: packet traces (*.down), rates over time (*.txt); without it they are left out",
+      undefined,
+    ),
+    seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
+    quick: flag("two networks and small pages: whether it works"),
+  },
+  row: REAL_ROW,
+  // Not how many visits: a longer run goes on with the rows of a shorter one.
+  question: (options) => ({
+    seed: options.seed,
+    quick: options.quick,
+    networks: networksOf([], options.quick),
+    traces: tracesOf(options).map(({ name, sha256 }) => ({ name, sha256 })),
+  }),
+  done: (options, rows) =>
+    shareMade(visitsOf(networksOf(tracesOf(options), options.quick), options.visits, options.seed), rows),
+  lanes: () => LANES,
+  measure: async (run) => {
+    const { visits, seed, quick } = run.options;
+    const all = visitsOf(networksOf(tracesOf(run.options), quick), visits, seed);
+    const left = missing(all, run.folder.rows);
+    const [slow, fast] = [
+      left.filter(({ network }) => network.rateMbps <= FAST_MBPS),
+      left.filter(({ network }) => network.rateMbps > FAST_MBPS),
+    ];
+    const lanes = (queue: Visit[], count: number) => Array.from({ length: count }, () => queue);
+    const grid = rowsIn(join(import.meta.dirname, "../../results/ohashi-grid"), LOAD_ROW);
+    const policies = {
+      lean: leanOf,
+      published: (_: unknown, tcp: Visit["congestion"]) => publishedPolicy(publishedZeroLine(grid, tcp)),
+    };
+    await makeVisits(all, [lanes(slow, LANES), lanes(fast, FAST_LANES)], { arms: ARMS, policies }, run, (_, visiting) =>
+      Promise.resolve((visit) => measureVisit(visit, visiting, seed, quick ? FILE_BYTES.quick : FILE_BYTES.usual)),
+    );
+  },
+  summarise: ({ options, ...recorded }) =>
+    networksSummary(recorded, networksOf(tracesOf(options), options.quick), options.seed),
+  report: networksReport,
+});
+
+async function measureVisit(
+  visit: Visit,
+  { lane, folder, signal }: Visiting,
+  seed: number,
+  fileBytes: number,
+): Promise<RealRow[]> {
+  const { id, network, congestion, arm } = visit;
+  const { profileRepeatMs } = network;
+  // All arms of a round meet a path that changes from the same moment on.
+  const phase = seededRandom(seed, "phase", network.name, visit.visit);
+  const from =
+    profileRepeatMs === undefined ? {} : profileFrom(network, profileRepeatMs, integer(profileRepeatMs, phase));
+  await setNetwork(lane, { ...network, ...from }, seed, id);
+  const { edgePids, ...origin } = lane.origin(arm, congestion);
+  // The worker knows by its document's path how much a page transfers.
+  const page: Omit<Page, "pauseAfterMs"> = {
+    document: documentOf(FILES * fileBytes),
+    subresources: Array.from({ length: FILES }, () => `/image/${fileBytes}`),
+  };
+  const pauses = seededRandom(seed, "pauses", id);
+  const pages = Array.from({ length: PAGES }, (_, i) =>
+    i === PAGES - 2
+      ? { ...page, leavesAfter: true, pauseAfterMs: AWAY_MS }
+      : { ...page, pauseAfterMs: PAUSE_MS.least + integer(PAUSE_MS.most - PAUSE_MS.least, pauses) },
+  );
+  const load: Load = {
+    id,
+    clientAddress: lane.freshClient(),
+    origin,
+    edgePids,
+    timeoutMs: TIMEOUT_MS,
+    switch: "background",
+    parallel: FILES,
+    sessions: [{ timed: true, firstProtocol: "h2", pages, pauseAfterMs: 0 }],
+  };
+  const rows: RealRow[] = [];
+  await runPlan({
+    plan: { control: lane.path.control, loads: [load] },
+    file: join(folder, `plan-${lane.index}.json`),
+    namespace: lane.clientNamespace,
+    signal,
+    onResult: async (result) => {
+      rows.push(...rowsOf(visit, result));
+    },
+  });
+  return rows;
+}
+
+/** A row for each page; one that did not load says why. */
+export function rowsOf({ id, network, congestion, arm, visit }: Visit, result: LoadResult): RealRow[] {
+  return Array.from({ length: PAGES }, (_, i) => {
+    const loadMs = result.pageMs[i] ?? null;
+    const overH3 = result.filesH3[i];
+    const outcome = result.outcome === "ok" ? "failed" : result.outcome;
+    return blankRow(REAL_ROW, {
+      id: `${id}/${i + 1}`,
+      network: network.name,
+      congestion,
+      arm,
+      visit,
+      page: i + 1,
+      startedMs: result.startedMs,
+      ...(loadMs === null ? { outcome, error: result.error } : { outcome: "ok" }),
+      loadMs,
+      filesH3: overH3 === undefined ? null : overH3 / FILES,
+      busyRatio: result.busyRatio,
+      lateRatio: result.lateRatio,
+    });
+  });
+}

@@ -1,0 +1,231 @@
+import type { TopLevelSpec } from "vega-lite";
+import { figures, names, POINT, REFERENCE } from "../../analysis/charts/theme.ts";
+import { type Interval, percentileInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
+import { type Random, resampled, seededRandom } from "../../analysis/statistics/random.ts";
+import { mean } from "../../analysis/statistics/summary.ts";
+import { number, withInterval } from "../../analysis/tables/format.ts";
+import { tableOf } from "../../analysis/tables/table-of.ts";
+import type { Recorded, Report } from "../../harness/experiment.ts";
+import { BUSY_RATIO_MAX, LATE_RATIO_MAX } from "../../harness/loads/batch.ts";
+import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
+import { float, optionalFloat, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
+import { PAGE_COLUMNS } from "../../model/visit-row.ts";
+import type { RealNetwork } from "./networks.ts";
+
+export const STACKS = ["cubic", "bbr"] as const;
+export const ARMS = ["fixed-h2", "always-offer", "published", "lean", "adaptive"] as const;
+/** Three of a visit, and a return. */
+export const PAGES = 4;
+
+/** One page of a visit: its id names network, congestion control, arm, visit and page. */
+export const REAL_ROW = {
+  ...PAGE_COLUMNS,
+  network: string(),
+  arm: string<(typeof ARMS)[number]>(),
+  /** From 1; the last one is the return. */
+  page: float,
+  /** Of its files, the share over HTTP/3. */
+  filesH3: optionalFloat,
+} as const satisfies RowSchema;
+export type RealRow = RowOf<typeof REAL_ROW>;
+
+/** A page that did not load counts with what a session may take. */
+const TIMEOUT_MS = 240_000;
+const RESAMPLES = 2_000;
+
+type Arm = RealRow["arm"];
+type Stack = (typeof STACKS)[number];
+/** By arm: of each visit the geometric mean of its pages, milliseconds. */
+type Times = Readonly<Record<Arm, readonly number[]>>;
+
+function byArm<Value>(of: (arm: Arm) => Value): Record<Arm, Value> {
+  return Object.fromEntries(ARMS.map((arm) => [arm, of(arm)])) as Record<Arm, Value>;
+}
+
+interface Place {
+  readonly network: string;
+  readonly from: RealNetwork["from"];
+  readonly congestion: Stack;
+  readonly times: Times;
+}
+
+function timesOf(rows: readonly RealRow[]): number[] {
+  return [...Map.groupBy(rows, ({ visit }) => visit).values()]
+    .filter((pages) => pages.length === PAGES && pages.every(doesCount))
+    .map((pages) => Math.exp(mean(pages.map(({ loadMs }) => Math.log(loadMs ?? TIMEOUT_MS)))));
+}
+
+function doesCount({ busyRatio, lateRatio }: RealRow): boolean {
+  return (busyRatio ?? 0) <= BUSY_RATIO_MAX && (lateRatio ?? 0) <= LATE_RATIO_MAX;
+}
+
+const logMean = (times: readonly number[]): number => mean(times.map(Math.log));
+
+/** ln(HTTP/2's time / an arm's), the mean over places. */
+function gainOf(places: readonly Place[], arm: Arm): number {
+  return mean(places.map(({ times }) => logMean(times["fixed-h2"]) - logMean(times[arm])));
+}
+
+/** Never or always, whichever is better over all these places. */
+function oneBit(places: readonly Place[]): Arm {
+  return gainOf(places, "always-offer") > 0 ? "always-offer" : "fixed-h2";
+}
+
+const CONTENDERS = ["never", "always", "one bit", "published line", "lean", "ours"] as const;
+type Contender = (typeof CONTENDERS)[number];
+
+function gainsOf(places: readonly Place[], bits: Readonly<Record<Stack, Arm>>): Record<Contender, number> {
+  const of = (arm: Arm): number => gainOf(places, arm);
+  return {
+    never: 0,
+    always: of("always-offer"),
+    "one bit": mean(places.map((place) => gainOf([place], bits[place.congestion]))),
+    "published line": of("published"),
+    lean: of("lean"),
+    ours: of("adaptive"),
+  };
+}
+
+/** What each contender gains over these places, and by how much ours is ahead. Intervals are over visits; the places are those of the run. */
+function scoresOf(places: readonly Place[], bits: Readonly<Record<Stack, Arm>>, random: Random) {
+  const whole = gainsOf(places, bits);
+  const drawn = Array.from({ length: RESAMPLES }, () =>
+    gainsOf(
+      places.map((place) => ({
+        ...place,
+        times: byArm((arm) => resampled(place.times[arm], random)),
+      })),
+      bits,
+    ),
+  );
+  return CONTENDERS.map((contender) => ({
+    contender,
+    gain: percentileInterval(
+      whole[contender],
+      drawn.map((gains) => gains[contender]),
+    ),
+    oursAhead: percentileInterval(
+      whole.ours - whole[contender],
+      drawn.map((gains) => gains.ours - gains[contender]),
+    ),
+  }));
+}
+
+export function networksSummary(
+  recorded: Pick<Recorded<unknown, RealRow>, "rows" | "command" | "starts">,
+  networks: readonly RealNetwork[],
+  seed: number,
+) {
+  const rows = onceEach(recorded.rows);
+  const own = Map.groupBy(rows, ({ network, congestion, arm }) => `${network}/${congestion}/${arm}`);
+  const all = STACKS.flatMap((congestion) =>
+    networks.map(({ network: { name: network }, from }): Place => {
+      const times = byArm((arm) => timesOf(own.get(`${network}/${congestion}/${arm}`) ?? []));
+      return { network, from, congestion, times };
+    }),
+  );
+  const places = all.filter(({ times }) => ARMS.every((arm) => times[arm].length >= 2));
+  const ofStack = (congestion: Stack): Place[] => places.filter((place) => place.congestion === congestion);
+  const bits = { cubic: oneBit(ofStack("cubic")), bbr: oneBit(ofStack("bbr")) };
+  const random = (...name: readonly string[]): Random => seededRandom(seed, "real-networks", ...name);
+  return {
+    ...summaryHead(recorded, rows),
+    left: all.filter((place) => !places.includes(place)).map(({ network, congestion }) => `${network}, ${congestion}`),
+    places: places.map(({ network, from, congestion, times }) => {
+      const best: Arm = logMean(times["always-offer"]) < logMean(times["fixed-h2"]) ? "always-offer" : "fixed-h2";
+      const over = (arm: Arm): Interval =>
+        ratioOfMeansInterval(times[arm], times[best], { random: random(network, congestion, arm) });
+      return {
+        network,
+        from,
+        congestion,
+        n: ARMS.map((arm) => times[arm].length),
+        ms: byArm((arm) => Math.exp(logMean(times[arm]))),
+        best,
+        ours: over("adaptive"),
+        lean: over("lean"),
+      };
+    }),
+    scores: (["cubic", "bbr", "both"] as const).map((stack) => ({
+      stack,
+      bit: stack === "both" ? "" : bits[stack],
+      contenders: scoresOf(stack === "both" ? places : ofStack(stack), bits, random("scores", stack)),
+    })),
+  };
+}
+
+type Summary = ReturnType<typeof networksSummary>;
+
+export function networksReport(summary: Summary): Report {
+  const { places, scores, left } = summary;
+  return {
+    values: {
+      ...runValues(summary),
+      day: summary.day,
+      rows: summary.rows,
+      left,
+      scores: tableOf(
+        scores.flatMap(({ stack, contenders }) => contenders.map((row) => ({ stack, ...row }))),
+        [
+          ["TCP", ({ stack }) => stack],
+          ["", ({ contender }) => contender],
+          ["gain", ({ gain }) => interval(gain)],
+          ["ours gains more by", ({ oursAhead }) => interval(oursAhead)],
+        ],
+      ),
+      places: tableOf(places, [
+        ["network", ({ network }) => network],
+        ["TCP", ({ congestion }) => congestion],
+        ["n", ({ n }) => `${Math.min(...n)} to ${Math.max(...n)}`],
+        ["never, ms", ({ ms }) => number(ms["fixed-h2"])],
+        ["always", ({ ms }) => number(ms["always-offer"])],
+        ["published line", ({ ms }) => number(ms.published)],
+        ["lean", ({ ms }) => number(ms.lean)],
+        ["ours", ({ ms }) => number(ms.adaptive)],
+        ["lean, over the best fixed choice", ({ lean }) => withInterval(lean)],
+        ["ours, over it", ({ ours }) => withInterval(ours)],
+      ]),
+    },
+    pictures: [{ file: "real-networks.svg", spec: pictureOf(places) }],
+  };
+}
+
+/** Ours against the best fixed choice of each network: a panel for each congestion control. */
+function pictureOf(places: Summary["places"]): TopLevelSpec {
+  const values = places.map(({ network, congestion, ours: { estimate, low, high } }) => ({
+    network,
+    congestion,
+    ratio: estimate,
+    low,
+    high,
+  }));
+  const networks = [...new Set(places.map(({ network }) => network))];
+  const x = { title: "time, of the best fixed choice's", scale: { type: "log", nice: false, padding: 10 } } as const;
+  return {
+    title: {
+      text: "Ours against the better of never and always, on each network",
+      subtitle: ["Mean time of a page. Below 1 ours is faster. Lines: 95 % intervals."],
+    },
+    data: { values },
+    facet: { column: { field: "congestion", type: "nominal", sort: [...STACKS], title: null } },
+    spec: {
+      width: 260,
+      height: 22 * networks.length,
+      encoding: { y: names("network", { title: null, sort: networks, axis: { labelLimit: 300 } }) },
+      layer: [
+        {
+          data: { values: [{ one: 1 }] },
+          mark: REFERENCE,
+          encoding: { x: figures("one", x), y: { value: 0 }, y2: { value: 22 * networks.length } },
+        },
+        { mark: { type: "rule" }, encoding: { x: figures("low", x), x2: { field: "high" } } },
+        { mark: POINT, encoding: { x: figures("ratio", x) } },
+      ],
+    },
+  };
+}
+
+/** `0.68 (0.53 to 0.85)`; below 0 too. */
+function interval({ estimate, low, high }: Interval): string {
+  return `${number(estimate)} (${number(low)} to ${number(high)})`;
+}
