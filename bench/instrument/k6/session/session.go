@@ -162,7 +162,7 @@ func (s *Session) Close() {
 }
 
 // Leave closes all connections in an orderly way, those too that are being opened, and returns when that is done. The client may come
-// again: it keeps its Alt-Svc cache and what it resumes with, and tries a broken alternative anew.
+// again: it keeps its Alt-Svc cache, what it resumes with, and which alternatives are broken: browsers try those again after five minutes.
 func (s *Session) Leave() {
 	s.mu.Lock()
 	opening := s.quic
@@ -173,6 +173,11 @@ func (s *Session) Leave() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for authority, attempt := range opening {
+		if attempt.err != nil {
+			s.quic[authority] = attempt
+		}
+	}
 	// Those of earlier visits are closed: to close them again changes nothing.
 	for _, connection := range s.connections {
 		connection.close()

@@ -130,6 +130,12 @@ func TestBrokenAlternative(t *testing.T) {
 			if report := s.Report(); !report.Broken || len(s.quic) != attempts || report.Protocols[3] != H2 {
 				t.Errorf("the next page: %+v", report)
 			}
+			// On a return too: browsers try it again after five minutes.
+			s.Leave()
+			load(t, s, "/bytes/5")
+			if report := s.Report(); len(s.quic) != attempts || report.Protocols[4] != H2 {
+				t.Errorf("a return: %+v", report)
+			}
 		})
 	}
 	t.Run("another alternative is there", func(t *testing.T) {
