@@ -71,9 +71,11 @@ type Connection struct {
 	answering atomic.Bool
 	sent      atomic.Uint64 // bytes handed to the transport, counted without a system call
 
-	// The time of the last sample, and the value of sent then. They belong to the goroutine that takes samples.
+	// The time of the last sample and the value of sent then, and since when sent is as it is. They belong to the goroutine that takes samples.
 	sampledAt   time.Time
 	sampledSent uint64
+	scannedAt   time.Time
+	scannedSent uint64
 }
 
 // Stack names the senders of an address: which of HTTP/2 and HTTP/3 is faster depends on them more than on the protocols. A worker reads

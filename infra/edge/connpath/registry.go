@@ -11,7 +11,10 @@ import (
 const (
 	// An open connection is sampled this long after its last sample (or its beginning) if it has sent anything since.
 	// The one rule gives both a sample after 5 s of rest, and at most one in 5 s while it sends.
-	interval     = 5 * time.Second
+	interval = 5 * time.Second
+	// Its first sample is taken as soon as it has rested for this long: by then a page is there, and the client's next connection is compared
+	// with it. What a network does to UDP alone shows only beside TCP.
+	firstRest    = time.Second
 	scanInterval = 500 * time.Millisecond
 )
 
@@ -75,7 +78,11 @@ func (r *Registry) Run(ctx context.Context) { r.Each(ctx, scanInterval, r.sample
 // sampleDue samples a connection if it is due.
 func (r *Registry) sampleDue(c *Connection, now time.Time) {
 	sent := c.sent.Load()
-	if sent == c.sampledSent || now.Sub(c.sampledAt) < interval {
+	if sent != c.scannedSent {
+		c.scannedAt, c.scannedSent = now, sent
+	}
+	isFirst := c.sampledSent == 0 && now.Sub(c.scannedAt) >= firstRest
+	if sent == c.sampledSent || (!isFirst && now.Sub(c.sampledAt) < interval) {
 		return
 	}
 	if r.sample(c, now, false) {

@@ -15,9 +15,11 @@ func TestSamplerRule(t *testing.T) {
 		sampled []float64 // with a scan every half second, for 20 s
 	}{
 		{"nothing sent", nil, nil},
-		{"once, then rest", []float64{0}, []float64{5}},
+		{"once, then rest", []float64{0}, []float64{1}},
 		{"late, then rest", []float64{8}, []float64{8}},
-		{"twice", []float64{0, 7}, []float64{5, 10}},
+		{"twice", []float64{0, 7}, []float64{1, 7}},
+		{"again soon", []float64{0, 2, 3}, []float64{1, 6}},
+		{"with short pauses", []float64{0, 0.5, 1, 1.5}, []float64{2.5}},
 		{"all the time", []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}, []float64{5, 10, 15, 20}},
 	}
 	for _, tc := range cases {
