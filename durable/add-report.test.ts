@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { addGiven, EMPTY_LEVEL, type LevelState, NO_MIX } from "../policy-api/decision/mix.ts";
 import { NOON_MS, sample } from "../policy-api/decision/testing.ts";
 import { outcomeOf, type PageNews } from "../policy-api/visitors/page-outcome.ts";
 import { askedPage, pageNews, pageReport } from "../policy-api/visitors/testing-pages.ts";
@@ -10,9 +9,7 @@ import { EMPTY_ROW } from "./path-row.ts";
 const NOBODY: Known = {
   row: EMPTY_ROW,
   waiting: [],
-  level: () => undefined,
   timesBefore: () => undefined,
-  networkForgottenAtMs: undefined,
 };
 const report = (over: Partial<ClientReport> = {}): ClientReport => ({
   client: "c1",
@@ -24,12 +21,7 @@ const report = (over: Partial<ClientReport> = {}): ClientReport => ({
 const add = (over: Partial<ClientReport>, known: Partial<Known> = {}, nowMs = NOON_MS): Added =>
   addReport(report(over), { ...NOBODY, ...known }, nowMs);
 /** What is known after a report. */
-const after = ({ row, waiting, levels }: Added): Partial<Known> => {
-  const byKey = new Map<string, LevelState>(levels);
-  return { row, waiting, level: (key) => byKey.get(key) };
-};
-const clients = (level: LevelState | undefined): number =>
-  (level?.mix.clients ?? []).reduce((sum, share) => sum + share, 0);
+const after = ({ row, waiting }: Added): Partial<Known> => ({ row, waiting });
 const counted = (packetsSent: number, atMs = NOON_MS) => sample({ atMs, packetsSent, packetsLost: 0 });
 const asked = (nonce: string, over: Parameters<typeof askedPage>[1] = {}) =>
   askedPage(nonce, { arm: "offer", position: "next", atMs: NOON_MS, ...over });
@@ -38,46 +30,13 @@ const reported = ({ nonce, ...of }: ReturnType<typeof asked>): PageNews =>
 
 describe("a report about a client", () => {
   it("says when it came, and which network it is of", () => {
-    expect(add({})).toMatchObject({ row: { lastAtMs: NOON_MS, network: "n1" }, levels: [], mustWrite: false });
+    expect(add({})).toMatchObject({ row: { lastAtMs: NOON_MS, network: "n1" }, mustWrite: false });
   });
 
-  it("gives to the network, the autonomous system and the site, whose rows must go with the client's", () => {
-    const { row, levels, mustWrite } = add({ samples: [counted(1_000)], asn: 64_500 });
-    expect(levels.map(([key]) => key)).toEqual(["network n1", "asn 64500", "site"]);
-    for (const [, level] of levels) expect(level.mix).toEqual(row.client.given);
-    expect(mustWrite).toBe(true);
-  });
-
-  it("gives nothing that is nothing new, and says that it gave nothing", () => {
-    const first = add({ samples: [counted(1_000)] });
-    const second = add({ samples: [counted(1_010, NOON_MS + 1)] }, after(first));
-    expect([second.levels, second.mustWrite]).toEqual([[], false]);
-    expect(second.row.client.given).toBe(first.row.client.given);
-    expect(second.row.client.connections).toMatchObject([{ packetsSent: 1_010 }]);
-  });
-
-  it("gives all anew to a network that is not there any more, or that began since", () => {
-    const { row } = add({ samples: [counted(1_000)] });
-    for (const level of [undefined, { ...EMPTY_LEVEL, bornAtMs: NOON_MS + 1 }]) {
-      const again = add({ samples: [counted(1_010, NOON_MS + 2)] }, { row, level: () => level }, NOON_MS + 2);
-      expect(clients(again.levels[0]?.[1])).toBeCloseTo(1_010 / 1_210, 2);
-    }
-  });
-
-  it("keeps for the client what is older than the time when its network was forgotten", () => {
-    const networkForgottenAtMs = NOON_MS - 1;
-    const old = add({ samples: [counted(1_000, NOON_MS - 2)] }, { networkForgottenAtMs });
-    expect(old.row.client.connections).toMatchObject([{ packetsSent: 1_000 }]);
-    expect(old.levels).toEqual([]);
-  });
-
-  it("gives what the network gave to nobody to an autonomous system whose number comes later", () => {
-    const first = add({ samples: [counted(1_000)] });
-    const second = add({ samples: [counted(100_000, NOON_MS + 1)], asn: 64_500 }, after(first));
-    const asn = second.levels.find(([key]) => key === "asn 64500")?.[1];
-    expect(asn?.mix.clients).toEqual(
-      addGiven(NO_MIX, { before: NO_MIX, after: second.levels[0]?.[1].given ?? NO_MIX }).clients,
-    );
+  it("adds what its connections showed, in the order in which it was read", () => {
+    const { row, mustWrite } = add({ samples: [counted(1_010, NOON_MS + 1), counted(1_000)] });
+    expect(row.client.connections).toMatchObject([{ packetsSent: 1_010, atMs: NOON_MS + 1 }]);
+    expect(mustWrite).toBe(false);
   });
 });
 

@@ -1,18 +1,14 @@
-import { type ClientState, EMPTY_CLIENT, readClientState } from "../policy-api/decision/levels.ts";
-import { EMPTY_LEVEL, type LevelState, readLevelState, type UpperLevel } from "../policy-api/decision/mix.ts";
+import { type ClientState, readClientState } from "../policy-api/decision/history.ts";
 import { NO_OFFER, type OfferState, readOfferState } from "../policy-api/decision/offers.ts";
 import { object, optional } from "../policy-api/decision/parse.ts";
 import { type AssignedClient, readAssignedClient } from "../policy-api/visitors/assigned-client.ts";
 import { type CountedPage, readCountedPages } from "../policy-api/visitors/counted-pages.ts";
-import type { ClientKeys } from "./client-report.ts";
 import { readStored } from "./database.ts";
 
-/** A row as memory has it: of a client, or of a level above. What belongs to the other of the two is empty. */
+/** A client's row as memory has it. */
 export interface PathRow extends ClientPart {
-  readonly level: LevelState;
   /** When the last report about it came: expiry and eviction go by it. */
   readonly lastAtMs: number;
-  /** A client's network. Empty for rows of other levels. */
   readonly network: string;
 }
 
@@ -27,38 +23,16 @@ interface ClientPart {
 
 /** Before the first report. */
 export const EMPTY_ROW: PathRow = {
-  client: EMPTY_CLIENT,
-  level: EMPTY_LEVEL,
+  client: { connections: [] },
   offers: NO_OFFER,
   countedPages: [],
   lastAtMs: Number.POSITIVE_INFINITY,
   network: "",
 };
 
-const CLIENT_PREFIX = "client ";
-
+/** The key of a client's row: what is kept was of other things too. */
 export function clientKey(client: string): string {
-  return CLIENT_PREFIX + client;
-}
-
-export function isClientKey(key: string): boolean {
-  return key.startsWith(CLIENT_PREFIX);
-}
-
-/** The row of a level that this client belongs to. Undefined where that is not known. */
-export function levelKey(level: UpperLevel, { network, asn }: Omit<ClientKeys, "client">): string | undefined {
-  switch (level) {
-    case "network":
-      return networkKey(network);
-    case "asn":
-      return asn === undefined ? undefined : `asn ${asn}`;
-    case "site":
-      return "site";
-  }
-}
-
-export function networkKey(network: string): string {
-  return `network ${network}`;
+  return `client ${client}`;
 }
 
 const readClientPart = object<ClientPart>({
@@ -69,13 +43,11 @@ const readClientPart = object<ClientPart>({
 });
 
 /** A row's state as the table has it. */
-export function stateText(key: string, { client, offers, countedPages, assigned, level }: PathRow): string {
-  return JSON.stringify(isClientKey(key) ? { client, offers, countedPages, assigned } : level);
+export function stateText({ client, offers, countedPages, assigned }: PathRow): string {
+  return JSON.stringify({ client, offers, countedPages, assigned });
 }
 
 /** Undefined if it cannot be read. */
-export function readState(key: string, text: string): Partial<PathRow> | undefined {
-  if (isClientKey(key)) return readStored(text, readClientPart);
-  const level = readStored(text, readLevelState);
-  return level && { level };
+export function readState(text: string): ClientPart | undefined {
+  return readStored(text, readClientPart);
 }

@@ -27,6 +27,14 @@ export const PATH_MIGRATIONS = [
     // What was forgotten, so that it does not come back after the object left memory (forgotten.ts).
     sql.exec("CREATE TABLE forgotten (key TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, open TEXT NOT NULL) WITHOUT ROWID");
   },
+  (sql: SqlStorage): void => {
+    // Before, there were rows of networks, autonomous systems and the site, and what a client gave to them.
+    const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE name GLOB 'paths*'").toArray();
+    for (const { name } of tables) {
+      sql.exec(`DELETE FROM ${name} WHERE key NOT GLOB 'client *'`);
+      sql.exec(`UPDATE ${name} SET state = json_remove(state, '$.client.given') WHERE json_valid(state)`);
+    }
+  },
 ];
 
 /** How many rows a store may hold. */
@@ -74,7 +82,7 @@ export class PathRows {
     for (const { name } of this.#tables()) {
       const found = this.#database.all<Columns>(`SELECT * FROM ${name} WHERE key = ?`, key)[0];
       if (found === undefined) continue;
-      const state = readState(key, found.state);
+      const state = readState(found.state);
       return state && { ...EMPTY_ROW, lastAtMs: found.last_at_ms, network: found.network, ...state };
     }
     return undefined;
@@ -89,7 +97,7 @@ export class PathRows {
       (sum, { packetsSent, forgotten }) => sum + packetsSent - (forgotten?.packetsSent ?? 0),
       0,
     );
-    this.#database.put("paths", { key, last_at_ms, network, packets, state: stateText(key, row) }, ["key"]);
+    this.#database.put("paths", { key, last_at_ms, network, packets, state: stateText(row) }, ["key"]);
     if (isNew && this.#count !== undefined) this.#count++;
     return gaveWay;
   }

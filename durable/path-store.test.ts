@@ -2,10 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { seenAt } from "../policy-api/decision/connections.ts";
 import { COUNTED_PAGES_MAX } from "../policy-api/visitors/counted-pages.ts";
-import type { Remembered } from "../policy-api/decision/history.ts";
-import { type ClientState, EMPTY_CLIENT } from "../policy-api/decision/levels.ts";
-import { LOSS_NODES } from "../policy-api/decision/loss-nodes.ts";
-import { type LevelState, NO_MIX } from "../policy-api/decision/mix.ts";
+import type { ClientState, Remembered } from "../policy-api/decision/history.ts";
 import { type AltSvcAnswer, NO_OFFER } from "../policy-api/decision/offers.ts";
 import { offersHeld } from "../policy-api/decision/testing.ts";
 import { outcomeOf, type PageNews } from "../policy-api/visitors/page-outcome.ts";
@@ -40,11 +37,6 @@ const lookUp = async (over: Partial<ClientKeys> = {}): Promise<Remembered> => ob
 /** How many packets of a client count. */
 const packets = (client: ClientState | undefined): number =>
   (client?.connections ?? []).reduce((sum, one) => sum + seenAt(one, Date.now()).packets, 0);
-/** How many clients a level has. */
-const clients = (level: LevelState | undefined): number =>
-  (level?.mix.clients ?? []).reduce((sum, share) => sum + share, 0);
-/** What a client with so many packets gives to its network. */
-const told = (sent: number): number => sent / (sent + 200);
 const rows = async (): Promise<Record<string, SqlStorageValue>[]> =>
   runInDurableObject(object(), (_, state) => state.storage.sql.exec("SELECT * FROM paths ORDER BY key").toArray());
 const tables = async (): Promise<string[]> =>
@@ -63,7 +55,7 @@ describe("PathStore", () => {
     expect(await tables()).toEqual([]);
   });
 
-  it("turns samples into what is known of the client, and of those above it", async () => {
+  it("turns samples into what is known of the client, and of nobody else", async () => {
     const only = sample();
     await object().record([report({ samples: [only] })]);
     const reply = await lookUp();
@@ -80,23 +72,17 @@ describe("PathStore", () => {
         closed: true,
       },
     ]);
-    // Most of one client, and most of that at a loss of 2 %.
-    const given = reply.client?.given.clients ?? [];
-    expect(clients(reply.network)).toBeCloseTo(told(1000), 4);
-    expect(given.indexOf(Math.max(...given))).toBe(LOSS_NODES.indexOf(0.02));
-    for (const level of [reply.network, reply.site]) expect(level?.mix).toEqual(reply.client?.given);
-    const neighbour = await lookUp({ client: "c2" });
-    expect(neighbour.client).toBeUndefined();
-    expect([neighbour.network, neighbour.site]).toEqual([reply.network, reply.site]);
+    expect(await lookUp({ client: "c2" })).toEqual({});
+    expect((await rows()).map((row) => row["key"])).toEqual(["client c1"]);
   });
 
   it("news that comes twice, or late, changes nothing", async () => {
     const older = sample({ atMs: Date.now() - 5_000, packetsSent: 500, packetsLost: 10 });
     const newer = sample();
-    await object().record([report({ samples: [newer], asn: 64_500 })]);
-    const before = await lookUp({ asn: 64_500 });
-    for (const samples of [[newer], [older], [newer, older]]) await object().record([report({ samples, asn: 64_500 })]);
-    expect(await lookUp({ asn: 64_500 })).toEqual(before);
+    await object().record([report({ samples: [newer] })]);
+    const before = await lookUp();
+    for (const samples of [[newer], [older], [newer, older]]) await object().record([report({ samples })]);
+    expect(await lookUp()).toEqual(before);
   });
 
   it("news may come in any order", async () => {
@@ -118,22 +104,6 @@ describe("PathStore", () => {
     ] as const) {
       const other = await lookUp({ client, network });
       expect(other.client?.connections).toEqual(inTime.client?.connections);
-      expect(clients(other.network)).toBeCloseTo(clients(inTime.network), 4);
-    }
-  });
-
-  it("a client is one of its network's, but for a fifth, however often it reports", async () => {
-    for (const sent of [1_000, 10_000, 100_000, 1_000_000])
-      await object().record([
-        report({
-          samples: [sample({ transport: "tcp", atMs: Date.now() + sent, packetsSent: sent, packetsLost: sent / 20 })],
-        }),
-      ]);
-    const { network, site } = await lookUp();
-    for (const level of [network, site]) {
-      expect(clients(level)).toBeGreaterThan(0.8);
-      expect(clients(level)).toBeLessThanOrEqual(1);
-      expect(level?.mix.clients[LOSS_NODES.indexOf(0.05)]).toBeGreaterThan(0.79);
     }
   });
 
@@ -177,63 +147,6 @@ describe("PathStore", () => {
     ]);
   });
 
-  it("keeps what it met of an autonomous system and of the site, for networks that nobody knows", async () => {
-    await object().record([report({ asn: 64_500 }), report({ client: "c2", network: "n2", asn: 64_500 })]);
-    const stranger = await lookUp({ client: "c3", network: "n3", asn: 64_500 });
-    expect([stranger.client, stranger.network]).toEqual([undefined, undefined]);
-    for (const level of [stranger.asn, stranger.site]) expect(clients(level)).toBeCloseTo(2 * told(1000), 4);
-    const elsewhere = await lookUp({ client: "c3", network: "n3", asn: 64_501 });
-    expect(elsewhere).toEqual({ site: stranger.site });
-    expect((await lookUp()).asn).toBeUndefined();
-    expect((await rows()).map((row) => row["key"])).toEqual([
-      "asn 64500",
-      "client c1",
-      "client c2",
-      "network n1",
-      "network n2",
-      "site",
-    ]);
-    await evictDurableObject(object());
-    expect(await lookUp({ client: "c3", network: "n3", asn: 64_500 })).toEqual(stranger);
-  });
-
-  it("a network is four clients to its autonomous system and to the site, however many it has", async () => {
-    const crowd = Array.from({ length: 10 }, (_, i) =>
-      report({ client: `c${i}`, asn: 64_500, samples: [sample({ packetsSent: 100_000, packetsLost: 5_000 })] }),
-    );
-    await object().record(crowd);
-    await object().record([report({ client: "c10", network: "n2", asn: 64_500 })]);
-    const { network, asn, site } = await lookUp({ asn: 64_500 });
-    expect(clients(network)).toBeGreaterThan(9.9);
-    const given = (network?.given?.clients ?? []).reduce((sum, n) => sum + n, 0);
-    expect(given).toBeGreaterThan(3.5);
-    expect(given).toBeLessThanOrEqual(4);
-    for (const level of [asn, site]) expect(clients(level)).toBeCloseTo(given + told(1000), 4);
-  });
-
-  it("a later report that lacks the number of the autonomous system reaches it too, over an eviction", async () => {
-    await object().record([report({ asn: 64_500 })]);
-    for (const client of ["c2", "c3"]) {
-      await object().record([report({ client })]);
-      await runDurableObjectAlarm(object());
-      await evictDurableObject(object());
-    }
-    expect(clients((await lookUp({ asn: 64_500 })).asn)).toBeCloseTo(3 * told(1000), 4);
-  });
-
-  it("an autonomous system whose number comes later gets what its network gave to nobody", async () => {
-    await object().record([report()]);
-    await object().record([report({ asn: 64_500, samples: [sample({ atMs: Date.now() + 1, packetsSent: 100_000 })] })]);
-    const { network, asn, site } = await lookUp({ asn: 64_500 });
-    for (const level of [network, asn, site]) expect(clients(level)).toBeCloseTo(told(100_000), 4);
-  });
-
-  it("an answer alone is of the client, and of nobody above it", async () => {
-    const offer = { origin: "o", atMs: Date.now(), offerUntilMs: Date.now() + 60_000 };
-    await object().record([report({ samples: [], answers: [offer], asn: 64_500 })]);
-    expect((await rows()).map((row) => row["key"])).toEqual(["client c1"]);
-  });
-
   it("what can change no answer is remembered, and not written", async () => {
     const uncounted = (connectionId: string) =>
       sample({ connectionId, packetsSent: undefined, packetsLost: undefined });
@@ -264,11 +177,10 @@ describe("PathStore", () => {
     });
   });
 
-  it("a connection whose packets nobody counts is of the client, and of nobody above it", async () => {
+  it("a connection whose packets nobody counts is known by its RTT", async () => {
     const uncounted = sample({ packetsSent: undefined, packetsLost: undefined });
-    await object().record([report({ samples: [uncounted], asn: 64_500 })]);
+    await object().record([report({ samples: [uncounted] })]);
     expect((await lookUp()).client?.connections).toMatchObject([{ packetsSent: 0, rttMs: 20 }]);
-    expect((await rows()).map((row) => row["key"])).toEqual(["client c1"]);
   });
 
   it("a client's connections are kept apart, the newest first", async () => {
@@ -284,46 +196,44 @@ describe("PathStore", () => {
     ]);
   });
 
-  it("writes a client's row at once, and by alarm what others change too", async () => {
+  it("writes a client's row at once", async () => {
     await object().record([report()]);
-    // The client, its network and the site.
-    expect(await object().writes()).toEqual({ rows: 3, alarms: 1 });
+    expect(await object().writes()).toEqual({ rows: 1, alarms: 1 });
     await object().record([report({ samples: [sample({ atMs: Date.now() + 1, packetsSent: 1001 })] })]);
-    // The client alone: it gives its network nothing new.
-    expect(await object().writes()).toEqual({ rows: 4, alarms: 1 });
+    expect(await object().writes()).toEqual({ rows: 2, alarms: 1 });
     await object().record([report({ client: "c2" })]);
-    // The alarm now rings sooner.
-    expect(await object().writes()).toEqual({ rows: 5, alarms: 2 });
+    expect(await object().writes()).toEqual({ rows: 3, alarms: 1 });
     expect(await runDurableObjectAlarm(object())).toBe(true);
-    expect(await object().writes()).toEqual({ rows: 7, alarms: 3 });
+    expect((await object().writes()).rows).toBe(3);
   });
 
-  it("tells a client's network of a change by a fifth of a client, and its system and the site of one by half", async () => {
-    const sent = async (packetsSent: number): Promise<number> => {
-      await object().record([report({ asn: 64_500, samples: [sample({ packetsSent, packetsLost: 0 })] })]);
-      await runDurableObjectAlarm(object());
-      return (await object().writes()).rows;
-    };
-    expect(await sent(1_000)).toBe(4);
-    expect(await sent(1_200)).toBe(5);
-    expect(clients((await lookUp()).network)).toBeCloseTo(told(1_000), 4);
-    expect(await sent(4_000)).toBe(7);
-    const between = await lookUp({ asn: 64_500 });
-    expect(clients(between.network)).toBeCloseTo(told(4_000), 4);
-    for (const level of [between.asn, between.site]) expect(clients(level)).toBeCloseTo(told(1_000), 4);
-    expect(await sent(100_000)).toBe(11);
-    const { client, network, asn, site } = await lookUp({ asn: 64_500 });
-    for (const level of [network, asn, site]) expect(clients(level)).toBeCloseTo(told(100_000), 3);
-    expect(network?.mix).toEqual(client?.given);
+  it("reads rows of the first release, without those of networks and without what clients gave to them", async () => {
+    await object().record([report({ answers: [{ origin: "o", atMs: 1, offerUntilMs: 2 }] })]);
+    const known = await lookUp();
+    await runInDurableObject(object(), (_, { storage: { sql } }) => {
+      sql.exec("CREATE TABLE paths_7 AS SELECT * FROM paths");
+      for (const name of ["paths", "paths_7"]) {
+        sql.exec(`UPDATE ${name} SET state = json_set(state, '$.client.given', json('{"clients":[1],"asOfMs":0}'))`);
+        for (const key of ["network n1", "asn 64500", "site"])
+          sql.exec(`INSERT INTO ${name} VALUES (?, ?, '', 0, '{}')`, key, Date.now());
+      }
+      sql.exec("DELETE FROM paths WHERE key = 'client c1'");
+      sql.exec("UPDATE schema_version SET version = 1");
+    });
+    await evictDurableObject(object());
+    expect(await lookUp()).toEqual(known);
+    expect(await object().extent()).toMatchObject({ rows: 1 });
   });
 
   it("what waits is written ten seconds after the last write, not after the last report", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     try {
       const beganMs = Date.now();
-      await object().record([report()]);
+      const drawn = (nonce: string) =>
+        report({ samples: [], decided: [askedPage(nonce, { arm: "offer", atMs: Date.now() })] });
+      await object().record([drawn("a")]);
       vi.setSystemTime(beganMs + 9_998);
-      await object().record([report({ samples: [sample({ packetsSent: 2000 })] })]);
+      await object().record([drawn("b")]);
       const alarm = await runInDurableObject(object(), (_, state) => state.storage.getAlarm());
       expect(alarm).toBe(beganMs + 10_000);
     } finally {
@@ -353,29 +263,26 @@ describe("PathStore", () => {
   });
 
   const whole = (over: object): string =>
-    JSON.stringify({ client: EMPTY_CLIENT, offers: NO_OFFER, countedPages: [], ...over });
+    JSON.stringify({ client: { connections: [] }, offers: NO_OFFER, countedPages: [], ...over });
   it("takes a corrupt row for one that is not there, and mends it", async () => {
     await object().record([report()]);
     for (const value of [
       "{",
       "null",
-      whole({ client: { connections: [{ id: 1 }], given: NO_MIX } }),
-      whole({ client: { connections: [], given: { clients: [1], asOfMs: 0 } } }),
+      whole({ client: { connections: [{ id: 1 }] } }),
       whole({ offers: { ...NO_OFFER, origins: [{}] } }),
       whole({ offers: { ...NO_OFFER, ignoredAtMs: [-1] } }),
       whole({ countedPages: [{ nonce: 7 }] }),
       whole({ assigned: { period: 1 } }),
-      '{"held":{"clients":[0,0,0,0,0,-1],"asOfMs":0}}',
     ]) {
       await setStates(value);
       expect(await lookUp(), value).toEqual({});
     }
     await setStates(whole({}));
-    expect(await lookUp()).toMatchObject({ client: EMPTY_CLIENT });
+    expect(await lookUp()).toMatchObject({ client: { connections: [] } });
     await setStates("{");
     await object().record([report()]);
     expect(packets((await lookUp()).client)).toBe(1000);
-    expect(clients((await lookUp()).network)).toBeCloseTo(told(1000), 4);
   });
 
   async function setStates(text: string): Promise<void> {
@@ -396,7 +303,7 @@ describe("PathStore", () => {
     expect(await runInDurableObject(object(), (_, state) => state.storage.getAlarm())).toBeNull();
     expect(await lookUp()).toEqual({});
     await object().record([report()]);
-    expect(await rows()).toHaveLength(3);
+    expect(await rows()).toHaveLength(1);
   });
 
   it("a client is known for three days after it was last heard of, and then nothing is left", async () => {
@@ -436,7 +343,7 @@ describe("PathStore", () => {
     const next = await runInDurableObject(object(), (_, state) => state.storage.getAlarm());
     expect(next).toBeGreaterThan(Date.now() + 3_500_000);
     expect(next).toBeLessThanOrEqual(Date.now() + 3_600_000);
-    expect(await rows()).toHaveLength(3);
+    expect(await rows()).toHaveLength(1);
   });
 
   /** Puts rows of clients into the table: `columns` gives a row's network, packets and age of its last news, of `n`. */
@@ -455,21 +362,21 @@ describe("PathStore", () => {
 
   it("is bounded in rows: a full table gives up the longest unseen", async () => {
     await object().record([report()]);
-    await fill(ROWS_MAX - 3, "'n' || n, 500, n");
+    await fill(ROWS_MAX - 1, "'n' || n, 500, n");
     await object().record([report({ client: "c9", network: "n1" })]);
     const kept = await keptKeys();
     expect(kept.size).toBeLessThanOrEqual(ROWS_MAX - ROWS_MAX / 20 + 1);
-    for (const key of ["client c1", "client c9", "network n1", "site"]) expect(kept).toContain(key);
+    for (const key of ["client c1", "client c9"]) expect(kept).toContain(key);
     expect(kept).not.toContain("client filled1");
   });
 
   it("a network that shows new clients without end pushes out its own, and nobody else's", async () => {
     await object().record([report({ client: "quiet", network: "n0" })]);
-    await fill(ROWS_MAX - 3, `'crowd', n % 300, ${Date.now()} + n`);
+    await fill(ROWS_MAX - 1, `'crowd', n % 300, ${Date.now()} + n`);
     await object().record([report({ client: "new", network: "n9" })]);
     const kept = await keptKeys();
     expect(kept.size).toBeLessThanOrEqual(ROWS_MAX - ROWS_MAX / 20 + 2);
-    for (const key of ["client quiet", "network n0", "client new", "network n9", "site"]) expect(kept).toContain(key);
+    for (const key of ["client quiet", "client new"]) expect(kept).toContain(key);
     // Of the crowd, those with the most to say stay.
     expect(kept).toContain("client filled299");
     expect(kept).not.toContain("client filled300");
@@ -477,7 +384,7 @@ describe("PathStore", () => {
 
   it("among networks within their share, clients of whom nothing is known go before those of whom something is", async () => {
     await object().record([report()]);
-    await fill(ROWS_MAX - 3, `'n' || (n / 30), CASE WHEN n > 18000 THEN 5 ELSE 500 END, n`);
+    await fill(ROWS_MAX - 1, `'n' || (n / 30), CASE WHEN n > 18000 THEN 5 ELSE 500 END, n`);
     await object().record([report({ client: "c9", network: "n1" })]);
     const kept = await keptKeys();
     expect(kept).toContain("client filled1");
@@ -488,7 +395,8 @@ describe("PathStore", () => {
     const flood = Array.from({ length: 6_000 }, (_, i) =>
       report({ client: `f${i}`, samples: [], decided: [askedPage(`n${i}`, { arm: "offer", atMs: Date.now() })] }),
     );
-    await object().record([report({ client: "first" })]);
+    const decided = [askedPage("first", { arm: "offer", atMs: Date.now() })];
+    await object().record([report({ client: "first", samples: [], decided })]);
     const before = await object().writes();
     await object().record(flood);
     // Clients of a drawn arm wait for ten seconds. A thousand did not fit into memory.
@@ -534,7 +442,7 @@ describe("tables that were set aside", () => {
     await ring(SPAN_MS + ASIDE_MS);
     expect(await packetsOf("c1")).toBe(0);
     expect(await packetsOf("c2")).toBe(1000);
-    // By this instance, which dropped the table of three rows.
+    // By this instance, which dropped the table.
     expect((await object().writes()).rows).toBe(0);
   });
 
@@ -563,10 +471,10 @@ describe("tables that were set aside", () => {
     await object().record([report()]);
     await ring(SPAN_MS);
     await object().record([report({ samples: [sample({ connectionId: "b" })] })]);
-    expect(await object().forget({ client: "c1" })).toBe(true);
+    expect(await object().forget("c1")).toBe(true);
     await evictDurableObject(object());
     expect((await lookUp()).client).toBeUndefined();
-    expect(await object().forget({ client: "c1" })).toBe(false);
+    expect(await object().forget("c1")).toBe(false);
   });
 
   it("all of them together are bounded in rows", async () => {
@@ -630,15 +538,10 @@ describe("what pages report", () => {
     expect(await pagesOf(page("another"))).toEqual({ replayed: 0, crowded: 1 });
   });
 
-  it("is of the client alone where it says nothing of packets", async () => {
-    await pagesOf({ ...page("a"), samples: [] });
-    expect((await rows()).map((row) => row["key"])).toEqual(["client c1"]);
-  });
-
   it("does not bring back a client that was forgotten after the page was decided", async () => {
     const before = page("a", 300, Date.now() - 1);
     await object().record([report()]);
-    await object().forget({ client: "c1" });
+    await object().forget("c1");
     await pagesOf(before);
     expect(await lookUp()).not.toHaveProperty("client");
   });
@@ -654,29 +557,24 @@ describe("what is forgotten", () => {
   const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
   const names = async () => (await rows()).map((row) => row["key"]);
 
-  it.each([
-    ["a client", { client: "c1" }, ["client", "offers"], ["client c10", "network n1", "network n10", "site"]],
-    ["a network", { network: "n1" }, ["network"], ["client c1", "client c10", "network n10", "site"]],
-  ] as const)("%s, and nobody else, in memory and on disk", async (_name, what, gone, kept) => {
+  it("a client, and nobody else, in memory and on disk", async () => {
     await object().record([
       report({ answers: [{ origin: "o", atMs: Date.now(), offerUntilMs: Date.now() + 5000 }] }),
       report({ client: "c10", network: "n10" }),
     ]);
-    const before = await lookUp();
-    expect(await object().forget(what)).toBe(true);
-    const expected = Object.fromEntries(Object.entries(before).filter(([name]) => !gone.some((one) => one === name)));
-    expect(await lookUp()).toEqual(expected);
-    expect(await names()).toEqual(kept);
+    expect(await object().forget("c1")).toBe(true);
+    expect(await lookUp()).toEqual({});
+    expect(await names()).toEqual(["client c10"]);
     await evictDurableObject(object());
-    expect(await lookUp()).toEqual(expected);
-    expect(await object().forget(what)).toBe(false);
+    expect(await lookUp()).toEqual({});
+    expect(await object().forget("c1")).toBe(false);
   });
 
   it("on disk, of which nothing is in memory", async () => {
     await object().record([report()]);
     await evictDurableObject(object());
-    expect(await object().forget({ client: "c1" })).toBe(true);
-    expect(await names()).toEqual(["network n1", "site"]);
+    expect(await object().forget("c1")).toBe(true);
+    expect(await names()).toEqual([]);
   });
 
   it("on disk, where it cannot be read", async () => {
@@ -685,29 +583,28 @@ describe("what is forgotten", () => {
       state.storage.sql.exec("UPDATE paths SET state = '{'");
     });
     await evictDurableObject(object());
-    await object().forget({ client: "c1" });
-    expect(await names()).toEqual(["network n1", "site"]);
+    await object().forget("c1");
+    expect(await names()).toEqual([]);
   });
 
   it("while it waits in memory to be written", async () => {
     await object().record([report()]);
     await object().record([report({ samples: [sample({ packetsSent: 2000 })] })]);
-    expect(await object().forget({ client: "c1" })).toBe(true);
+    expect(await object().forget("c1")).toBe(true);
     await runDurableObjectAlarm(object());
-    expect(await names()).toEqual(["network n1", "site"]);
+    expect(await names()).toEqual([]);
     expect(await lookUp()).not.toHaveProperty("client");
   });
 
   it("nothing: it is told, and no schema is left behind", async () => {
-    expect(await object().forget({ client: "c1" })).toBe(false);
-    expect(await object().forget({ network: "n1" })).toBe(false);
+    expect(await object().forget("c1")).toBe(false);
     expect(await tables()).toEqual([]);
   });
 
   it("does not come back with what was on its way, of the client", async () => {
     await object().record([report()]);
     const forgottenAtMs = Date.now();
-    await object().forget({ client: "c1" });
+    await object().forget("c1");
     for (const afterMs of [0, 1, 9_999, 49_999]) {
       later(afterMs);
       const late = sample({ connectionId: "b", atMs: forgottenAtMs });
@@ -716,13 +613,13 @@ describe("what is forgotten", () => {
       expect(await lookUp(), `${afterMs} ms later`).not.toHaveProperty("client");
     }
     await runDurableObjectAlarm(object());
-    expect(await names()).toEqual(["network n1", "site"]);
+    expect(await names()).toEqual([]);
   });
 
   it("but begins again with what came after, and with that alone", async () => {
     await object().record([report()]);
     const forgottenAtMs = Date.now();
-    await object().forget({ client: "c1" });
+    await object().forget("c1");
     later(1);
     const answers = [
       { origin: "o", atMs: forgottenAtMs, offerUntilMs: forgottenAtMs + 90_000 },
@@ -736,72 +633,30 @@ describe("what is forgotten", () => {
     const { client, offers } = await lookUp();
     expect(client?.connections).toMatchObject([{ id: "c", packetsSent: 200, packetsLost: 0, rttMs: 30 }]);
     expect(offers).toMatchObject({ origins: [{ untilMs: Date.now() + 5_000 }] });
-    expect(await names()).toEqual(["client c1", "network n1", "site"]);
-  });
-
-  it("a network does not come back with what was on its way, and its clients keep it", async () => {
-    await object().record([report()]);
-    const forgottenAtMs = Date.now();
-    await object().forget({ network: "n1" });
-    later(1);
-    await object().record([report({ client: "c2", samples: [sample({ atMs: forgottenAtMs })] })]);
-    expect(await lookUp()).not.toHaveProperty("network");
-    expect(packets((await lookUp({ client: "c2" })).client)).toBe(1000);
-    const samples = [
-      sample({ connectionId: "b", atMs: forgottenAtMs, packetsSent: 200, packetsLost: 0 }),
-      sample({ connectionId: "c", packetsSent: 400, packetsLost: 0 }),
-    ];
-    await object().record([report({ client: "c3", samples })]);
-    expect(clients((await lookUp()).network)).toBeCloseTo(told(600) - told(200), 1);
-    expect(packets((await lookUp({ client: "c3" })).client)).toBe(600);
-  });
-
-  it("a network comes back with each of its known clients that shows something new, in full and once", async () => {
-    const clientNames = ["c1", "c2", "c3", "c4", "c5"];
-    /** Each client's connection, with so many packets by now. */
-    const shown = async (packetsSent: number, connectionId = "a"): Promise<LevelState | undefined> => {
-      const samples = [sample({ connectionId, packetsSent, packetsLost: packetsSent / 20, closing: false })];
-      await object().record(clientNames.map((client) => report({ client, samples })));
-      return (await lookUp()).network;
-    };
-    const before = clients(await shown(1_000));
-    expect(before).toBeCloseTo(5 * told(1_000), 1);
-    await object().forget({ network: "n1" });
-    expect(await lookUp()).not.toHaveProperty("network");
-    for (const isEvicted of [false, true]) {
-      if (isEvicted) await evictDurableObject(object());
-      later(10_000);
-      expect(clients(await shown(isEvicted ? 1_020 : 1_010))).toBeCloseTo(before, 1);
-    }
-    // A clock that is set back makes nobody give anew again and again.
-    later(-3_600_000);
-    for (const packetsSent of [2_000, 4_000, 8_000]) {
-      later(1);
-      expect(clients(await shown(packetsSent, "b"))).toBeLessThan(5);
-    }
+    expect(await names()).toEqual(["client c1"]);
   });
 
   it("what was forgotten is remembered as forgotten for a minute, and for each by itself", async () => {
     await object().record([report(), report({ client: "c2" })]);
     const atMs = Date.now();
-    await object().forget({ client: "c1" });
+    await object().forget("c1");
     later(30_000);
-    await object().forget({ client: "c2" });
+    await object().forget("c2");
     later(29_999);
-    await object().forget({ client: "nobody" });
+    await object().forget("nobody");
     await object().record([
       report({ samples: [sample({ atMs })] }),
       report({ client: "c2", samples: [sample({ atMs })] }),
     ]);
-    expect(await names()).toEqual(["network n1", "site"]);
+    expect(await names()).toEqual([]);
     // From then on nothing old can arrive any more, and the store drops its note that it has forgotten the client.
     later(1);
-    await object().forget({ client: "nobody" });
+    await object().forget("nobody");
     await object().record([
       report({ samples: [sample({ atMs })] }),
       report({ client: "c2", samples: [sample({ atMs })] }),
     ]);
-    expect(await names()).toEqual(["client c1", "network n1", "site"]);
+    expect(await names()).toEqual(["client c1"]);
   });
 
   /** The client's one connection, open, with so many packets by now. */
@@ -810,7 +665,7 @@ describe("what is forgotten", () => {
 
   it("a connection that is still open does not bring back what was forgotten", async () => {
     await openWith(10_000, 500);
-    expect(await object().forget({ client: "c1" })).toBe(true);
+    expect(await object().forget("c1")).toBe(true);
     later(1);
     await openWith(10_010, 501);
     // The ten packets since then, and none of the ten thousand before: also on disk, and for a full table's choice.
@@ -829,7 +684,7 @@ describe("what is forgotten", () => {
   it("nor after the object left memory: the open connection, and news that waited elsewhere", async () => {
     await openWith(10_000, 500);
     const atMs = Date.now();
-    await object().forget({ client: "c1" });
+    await object().forget("c1");
     await evictDurableObject(object());
     later(14_000);
     await object().record([report({ samples: [sample({ connectionId: "b", atMs, packetsSent: 700 })] })]);
@@ -848,7 +703,7 @@ describe("what is forgotten", () => {
   it("until its connections are over, and no longer: the note goes, and the schema with it", async () => {
     await openWith(10_000, 500);
     const atMs = Date.now();
-    await object().forget({ client: "c1" });
+    await object().forget("c1");
     expect(await marks()).toEqual([{ key: "client c1", at_ms: atMs }]);
     later(60_000);
     await object().record([report({ samples: [sample({ packetsSent: 10_010, packetsLost: 501 })] })]);
@@ -859,7 +714,7 @@ describe("what is forgotten", () => {
     // Of connections that never say that they are over: as long as any row.
     later(RETENTION_MS);
     await openWith(20_000, 500);
-    await object().forget({ client: "c1" });
+    await object().forget("c1");
     for (const hours of [71, 1]) {
       later(hours * 3_600_000);
       await evictDurableObject(object());
@@ -871,7 +726,7 @@ describe("what is forgotten", () => {
   it("at most a thousand of them are kept", async () => {
     await object().record([report()]);
     await runInDurableObject(object(), (store: PathStore) => {
-      for (let i = 0; i < 1_100; i++) store.forget({ client: `x${i}` });
+      for (let i = 0; i < 1_100; i++) store.forget(`x${i}`);
     });
     expect(await marks()).toHaveLength(1_000);
   });
@@ -879,12 +734,12 @@ describe("what is forgotten", () => {
   it("nor if it is forgotten again: before there was news, or after it", async () => {
     await openWith(10_000, 500);
     for (const isKnown of [true, false]) {
-      expect(await object().forget({ client: "c1" })).toBe(isKnown);
+      expect(await object().forget("c1")).toBe(isKnown);
       later(1);
     }
     await openWith(10_010, 501);
     expect(packets((await lookUp()).client)).toBe(10);
-    expect(await object().forget({ client: "c1" })).toBe(true);
+    expect(await object().forget("c1")).toBe(true);
     later(1);
     await openWith(10_015, 501);
     expect(packets((await lookUp()).client)).toBe(5);

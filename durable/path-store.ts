@@ -2,7 +2,6 @@ import { DurableObject } from "cloudflare:workers";
 import type { Extent } from "../policy-api/api/counters/extent.ts";
 import { forgottenOf } from "../policy-api/decision/connections.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
-import { UPPER_LEVELS } from "../policy-api/decision/mix.ts";
 import type { OutcomeRow } from "../policy-api/visitors/gathered.ts";
 import { changesOf, withoutKeys } from "../policy-api/visitors/sums-change.ts";
 import { addReport, newsSince } from "./add-report.ts";
@@ -12,11 +11,11 @@ import { Database } from "./database.ts";
 import { Forgotten } from "./forgotten.ts";
 import { migrate } from "./migrations.ts";
 import { OutcomeRows } from "./outcome-rows.ts";
-import { clientKey, EMPTY_ROW, isClientKey, levelKey, networkKey, type PathRow } from "./path-row.ts";
+import { clientKey, EMPTY_ROW, type PathRow } from "./path-row.ts";
 import { PATH_MIGRATIONS, PathRows, RETENTION_MS } from "./path-rows.ts";
 
 /**
- * Sums, rows of levels, and rows of clients that add to sums are written together, at most once in this time, milliseconds. Another
+ * Sums, and rows of clients that add to them, are written together, at most once in this time, milliseconds. Another
  * client's row is written at once: it seldom changes twice within ten seconds, and what waits needs an alarm, which is billed as a row
  * twice: when it is set, and when it sets the next one.
  */
@@ -62,7 +61,7 @@ export class PathStore extends DurableObject {
   #flushedAtMs = 0;
 
   /** Writes nothing. */
-  lookUp(keys: ClientKeys): Remembered {
+  lookUp(keys: Pick<ClientKeys, "client">): Remembered {
     const remembered: { -readonly [F in keyof Remembered]: Remembered[F] } = {};
     const client = this.#load(clientKey(keys.client))?.row;
     if (client !== undefined) {
@@ -70,11 +69,6 @@ export class PathStore extends DurableObject {
       remembered.offers = client.offers;
       const { assigned } = client;
       if (assigned !== undefined) remembered.decided = { period: assigned.period, atMs: assigned.atMs };
-    }
-    for (const level of UPPER_LEVELS) {
-      const key = levelKey(level, keys);
-      const row = key === undefined ? undefined : this.#load(key)?.row;
-      if (row !== undefined) remembered[level] = row.level;
     }
     this.#shrink(true);
     return remembered;
@@ -101,14 +95,14 @@ export class PathStore extends DurableObject {
   }
 
   /**
-   * Forgets a client or a network: in memory, in the table, and news that is still on its way here. The row's bytes may
+   * Forgets a client: in memory, in the table, and news that is still on its way here. The row's bytes may
    * stay on the disk until later rows use their space. What a client added to sums of outcomes stays in them: they have no hash, and
    * nothing says any more which part was its.
    *
    * @returns whether there was anything to forget.
    */
-  forget(what: { readonly client: string } | { readonly network: string }): boolean {
-    const key = "client" in what ? clientKey(what.client) : networkKey(what.network);
+  forget(client: string): boolean {
+    const key = clientKey(client);
     const row = this.#load(key)?.row;
     // What was forgotten already may have connections that are still open.
     const open = row === undefined ? this.#forgotten.openOf(key) : forgottenOf(row.client.connections);
@@ -177,9 +171,7 @@ export class PathStore extends DurableObject {
       {
         row,
         waiting,
-        level: (one) => this.#load(one)?.row.level,
         timesBefore: (one) => tables?.outcomes.before(one),
-        networkForgottenAtMs: this.#forgotten.sinceMs(networkKey(report.network), nowMs),
       },
       nowMs,
     );
@@ -187,11 +179,6 @@ export class PathStore extends DurableObject {
     cached.row = added.row;
     cached.waiting = added.waiting;
     if (added.mustWrite || needsWrite(cached)) this.#dirty.set(key, cached);
-    for (const [one, level] of added.levels) {
-      const upper = this.#loadOrBegin(one);
-      upper.row = { ...EMPTY_ROW, level, lastAtMs: nowMs };
-      this.#dirty.set(one, upper);
-    }
     return added.refused;
   }
 
@@ -254,7 +241,7 @@ export class PathStore extends DurableObject {
   #loadOrBegin(key: string): CachedRow {
     const loaded = this.#load(key);
     if (loaded !== undefined) return loaded;
-    const row: PathRow = { ...EMPTY_ROW, client: { ...EMPTY_ROW.client, connections: this.#forgotten.openOf(key) } };
+    const row: PathRow = { ...EMPTY_ROW, client: { connections: this.#forgotten.openOf(key) } };
     return this.#keep(key, { row, waiting: [], written: EMPTY_ROW });
   }
 
@@ -302,6 +289,6 @@ export class PathStore extends DurableObject {
 }
 
 /** Whether a row waits for others to be written with it. */
-function waits([key, { waiting }]: readonly [key: string, cached: CachedRow]): boolean {
-  return !isClientKey(key) || waiting.length > 0;
+function waits([, { waiting }]: readonly [key: string, cached: CachedRow]): boolean {
+  return waiting.length > 0;
 }

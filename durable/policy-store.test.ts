@@ -480,7 +480,7 @@ describe("the audit", () => {
     await change(kill(null));
     await change(rollback, "*", { note: "oh" });
     await store().note("dan", "client.forget");
-    await store().note("dan", "network.forget");
+    await store().note("dan", "client.forget");
     const entry = (id: number, actor: string, action: string, over: object = {}) => ({
       id,
       actor,
@@ -496,7 +496,7 @@ describe("the audit", () => {
       activation: { everyone: 1, stages: [{ version: 0, share: 0.5 }], killSwitch },
     });
     expect(await audit()).toEqual([
-      entry(8, "dan", "network.forget"),
+      entry(8, "dan", "client.forget"),
       entry(7, "dan", "client.forget"),
       entry(6, "bob", "activation.rollback", { revision: 5, note: "oh", ...since("clear") }),
       entry(5, "bob", "kill-switch.off", { revision: 4, ...since(null) }),

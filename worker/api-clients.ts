@@ -1,7 +1,6 @@
 import type { ClientsPort } from "../policy-api/api/ports.ts";
 import { periodAt } from "../policy-api/decision/assignment.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
-import { type UpperLevel, UPPER_LEVELS } from "../policy-api/decision/mix.ts";
 import { clientAddress } from "./address.ts";
 import type { Hasher } from "./hasher.ts";
 import type { Isolate } from "./isolate.ts";
@@ -23,29 +22,27 @@ export function clientsPort(
     return hasher;
   };
   /** A client, in each object that may hold it. Undefined for what is no address. */
-  const inEachRegion = async (text: string, asn?: number): Promise<readonly StoredClient[] | undefined> => {
+  const inEachRegion = async (text: string): Promise<readonly StoredClient[] | undefined> => {
     const address = clientAddress(text);
     if (address === undefined) return undefined;
     const hasher = await hasherOf(() => isolate.namer(policyCache.current));
-    const { keys, object } = hasher.named(address, settings.objectsPerRegion, asn);
+    const { keys, object } = hasher.named(address, settings.objectsPerRegion, undefined);
     return regionsOf(settings).map((region) => ({ keys, object: pathObject(region, object) }));
   };
   return {
-    lookUp: async (text, asn) => {
-      const clients = await inEachRegion(text, asn);
+    lookUp: async (text) => {
+      const clients = await inEachRegion(text);
       return clients && newest(await Promise.all(clients.map((client) => stores.lookUp(client))));
     },
-    forget: async (what, text) => {
+    forget: async (text) => {
       const clients = await inEachRegion(text);
       if (clients === undefined) return undefined;
-      const forgotten = clients.map(async ({ object, keys: { client, network } }) =>
-        pathStore(env, object).forget(what === "client" ? { client } : { network }),
-      );
+      const forgotten = clients.map(async ({ object, keys }) => pathStore(env, object).forget(keys.client));
       try {
         return (await Promise.all(forgotten)).filter(Boolean).length;
       } finally {
-        // Last: a page meanwhile may have looked it up. A network's clients have names that say nothing of it: all are forgotten.
-        recent.forget(what === "client" ? clients[0]?.keys.client : undefined, Date.now());
+        // Last: a page meanwhile may have looked it up.
+        for (const { keys } of clients.slice(0, 1)) recent.forget(keys.client, Date.now());
       }
     },
     units: async (text, nowMs) => {
@@ -61,17 +58,11 @@ export function clientsPort(
   };
 }
 
-/** For a client that was in several regions: the reply with the nearest level, and of several the most recent. */
+/** For a client that was in several regions: the most recent reply of those that know it. */
 function newest(replies: readonly Remembered[]): Remembered {
-  const level = (["client", ...UPPER_LEVELS] as const).find((one) => replies.some((reply) => reply[one] !== undefined));
-  if (level === undefined) return {};
-  return replies
-    .filter((reply) => reply[level] !== undefined)
-    .reduce((best, reply) => (heardAtMs(reply, level) > heardAtMs(best, level) ? reply : best));
+  return replies.reduce<Remembered>((best, reply) => (heardAtMs(reply) > heardAtMs(best) ? reply : best), {});
 }
 
-function heardAtMs(reply: Remembered, level: "client" | UpperLevel): number {
-  if (level !== "client") return reply[level]?.mix.asOfMs ?? 0;
-  const { client, offers } = reply;
+function heardAtMs({ client, offers }: Remembered): number {
   return Math.max(offers?.origins[0]?.answeredAtMs ?? 0, ...(client?.connections ?? []).map(({ atMs }) => atMs));
 }

@@ -139,9 +139,7 @@ describe("what is in force here", () => {
     await ports.changed();
     for (const resource of ["clients/look-up", "clients/forget"] as const) {
       const asked =
-        resource === "clients/look-up"
-          ? ports.clients.lookUp("192.0.2.7")
-          : ports.clients.forget("client", "192.0.2.7");
+        resource === "clients/look-up" ? ports.clients.lookUp("192.0.2.7") : ports.clients.forget("192.0.2.7");
       await expect(asked, resource).rejects.toThrow("does not answer");
     }
     await expect(ports.clients.units("192.0.2.7", 0)).rejects.toThrow("does not answer");
@@ -177,9 +175,9 @@ describe("a kill switch that the store could not take", () => {
 describe("what is known of clients", () => {
   const address = "192.0.2.7";
   /** Leaves a sample of a client with the object of its region. */
-  async function met(region: Region, text: string, objects: number, asn?: number): Promise<void> {
+  async function met(region: Region, text: string, objects: number): Promise<void> {
     const hasher = new Hasher(await hashKey());
-    const { keys, object } = hasher.named(addressOf(text), objects, asn);
+    const { keys, object } = hasher.named(addressOf(text), objects);
     const report = {
       ...keys,
       samples: [sample({ atMs: Date.now(), rttMs: 40, packetsSent: 500, packetsLost: 5 })],
@@ -199,29 +197,9 @@ describe("what is known of clients", () => {
     const { clients } = mounted({ edge });
     expect(await clients.lookUp(address)).toMatchObject({
       client: { connections: [{ transport: "tcp", packetsSent: 500, packetsLost: 5, rttMs: 40 }] },
-      network: { mix: {} },
-      site: { mix: {} },
       offers: {},
     });
-    expect(await clients.lookUp("192.0.2.8")).not.toHaveProperty("client");
-    expect(await clients.lookUp("192.0.2.8")).toHaveProperty("network");
-    // Of another network only what its object has met of the site, if it is the same one.
-    for (const level of ["client", "network", "asn"])
-      expect(await clients.lookUp("203.0.113.1", 64_500)).not.toHaveProperty(level);
-  });
-
-  it("of an address that nobody knows is what its autonomous system has, else the site", async () => {
-    await met("weur", address, 1, 64_500);
-    const { clients } = mounted({ edge: "cloudflare", objectsPerRegion: 1 });
-    expect(Object.keys((await clients.lookUp("203.0.113.1", 64_500)) ?? {})).toEqual(["asn", "site"]);
-    expect(Object.keys((await clients.lookUp("203.0.113.1", 64_501)) ?? {})).toEqual(["site"]);
-    expect(Object.keys((await clients.lookUp("203.0.113.1")) ?? {})).toEqual(["site"]);
-  });
-
-  it("is that of the place where the client itself was met, not that of its network alone", async () => {
-    await met("wnam", "192.0.2.8", SETTINGS.objectsPerRegion);
-    await met("weur", address, SETTINGS.objectsPerRegion);
-    expect(await mounted({ edge: "cloudflare" }).clients.lookUp(address)).toHaveProperty("client");
+    for (const other of ["192.0.2.8", "203.0.113.1"]) expect(await clients.lookUp(other)).toEqual({});
   });
 
   it("is that of the place where it was met last", async () => {
@@ -237,19 +215,15 @@ describe("what is known of clients", () => {
   it("is forgotten in every place: how many rows that were", async () => {
     for (const region of ["wnam", "weur"] as const) await met(region, address, SETTINGS.objectsPerRegion);
     const { clients } = mounted({ edge: "cloudflare" });
-    expect(await clients.forget("client", address)).toBe(2);
-    expect(await clients.forget("client", address)).toBe(0);
-    expect(await clients.lookUp(address)).not.toHaveProperty("client");
-    expect(await clients.lookUp(address)).toHaveProperty("network");
-    expect(await clients.forget("network", address)).toBe(2);
-    // Its share of the site is nobody's.
-    expect(Object.keys((await clients.lookUp(address)) ?? {})).toEqual(["site"]);
+    expect(await clients.forget(address)).toBe(2);
+    expect(await clients.forget(address)).toBe(0);
+    expect(await clients.lookUp(address)).toEqual({});
   });
 
   it("of what is no address is not asked for", async () => {
     const { clients } = mounted();
     for (const text of ["", "localhost", "192.0.2"])
-      expect([await clients.lookUp(text), await clients.forget("client", text), await clients.units(text, 0)]).toEqual([
+      expect([await clients.lookUp(text), await clients.forget(text), await clients.units(text, 0)]).toEqual([
         undefined,
         undefined,
         undefined,
@@ -378,7 +352,6 @@ it("an explanation of the API is the answer that the visitor gets, whatever is k
   const met = [
     { address: "203.0.113.7", asn: 64_501, packetsSent: 5000, packetsLost: 0 },
     { address: "203.0.113.8", asn: 64_501, ...lossy },
-    ...[1, 2, 3].map((i) => ({ address: `198.51.${i}.1`, asn: 64_500, ...lossy })),
   ];
   const reports = met.map(async ({ address, asn, ...counters }) => ({
     ...hasher.named(addressOf(address), 1, asn).keys,
@@ -389,9 +362,8 @@ it("an explanation of the API is the answer that the visitor gets, whatever is k
   const asked = [
     ["203.0.113.7", 64_501],
     ["203.0.113.8", 64_501],
-    // Nobody knows these: only their autonomous system, and only the site.
+    // Nobody knows this one.
     ["192.0.2.1", 64_500],
-    ["192.0.2.2", 64_502],
   ] as const;
   const explained: unknown[] = [];
   for (const [client, asn] of asked) {
@@ -404,7 +376,7 @@ it("an explanation of the API is the answer that the visitor gets, whatever is k
     const { response } = await visit(navigation({ ...CF_H2, asn }, { "cf-connecting-ip": address }), stores, isolate);
     told.push(response.headers.get("alt-svc"));
   }
-  expect(told).toEqual([null, 'h3=":8443"; ma=100', 'h3=":8443"; ma=100', null]);
+  expect(told).toEqual([null, 'h3=":8443"; ma=100', null]);
   expect(explained).toEqual(told);
 });
 

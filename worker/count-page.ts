@@ -1,4 +1,3 @@
-import { ownLoss } from "../policy-api/decision/belief.ts";
 import { lossClass, rttClass } from "../policy-api/api/counters/families.ts";
 import type { Advice } from "./advise.ts";
 import type { Counters } from "./counters.ts";
@@ -23,7 +22,7 @@ export function countPage(counters: Counters, found: Found, advice: Advice | und
   });
   counters.add("clients_seen", {
     rtt_ms: rttClass(decision.rttMs ?? request.rttMs),
-    loss: lossClass(decision.belief && ownLoss(decision.belief)),
+    loss: lossClass(decision.lossRatio),
     answer,
   });
   if (earlierOffer !== undefined) counters.add("offers", { fate: earlierOffer });

@@ -104,7 +104,7 @@ async function heldOf(keys: readonly string[]): Promise<number> {
   return runInDurableObject(object(), (store: PathStore, { storage }) => {
     storage.sql.exec("UPDATE paths SET state = json_set(state, '$.offers.takenAtMs', 42) WHERE network <> ''");
     return keys.toReversed().filter((key) => {
-      const found = store.lookUp({ client: key.slice("client ".length), network: "none" });
+      const found = store.lookUp({ client: key.slice("client ".length) });
       return found.offers !== undefined && found.offers.takenAtMs !== 42;
     }).length;
   });

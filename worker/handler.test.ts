@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { applySamples, type ClientState, EMPTY_CLIENT } from "../policy-api/decision/levels.ts";
-import { addGiven, addToNetwork, EMPTY_LEVEL, type LevelState, NO_MIX } from "../policy-api/decision/mix.ts";
+import { addSample } from "../policy-api/decision/connections.ts";
+import type { ClientState } from "../policy-api/decision/history.ts";
 import { applyAnswer, NO_OFFER } from "../policy-api/decision/offers.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS, type Policy } from "../policy-api/decision/policy.ts";
 import type { PathSample } from "../policy-api/decision/sample.ts";
@@ -25,8 +25,8 @@ import {
 
 const origin = stubOrigin();
 
-/** What is kept of a client after one connection, and what it gives to its network. */
-function met(over: Partial<PathSample>): ReturnType<typeof applySamples> {
+/** What is kept of a client after one connection. */
+function met(over: Partial<PathSample>): ClientState {
   const nowMs = Date.now();
   const one = sample({
     connectionId: "q",
@@ -37,16 +37,7 @@ function met(over: Partial<PathSample>): ReturnType<typeof applySamples> {
     closing: true,
     ...over,
   });
-  return applySamples(EMPTY_CLIENT, [one], nowMs);
-}
-
-/** A network of so many clients whose paths lost packets, and what is above it after ten such networks. */
-function lossyLevels(clients: number): { network: LevelState; above: LevelState } {
-  let network = EMPTY_LEVEL;
-  let above = NO_MIX;
-  for (let i = 0; i < clients; i++) network = addToNetwork(network, met({}).given, undefined).state;
-  for (let i = 0; i < 10; i++) above = addGiven(above, { before: NO_MIX, after: network.given ?? NO_MIX });
-  return { network, above: { mix: above, bornAtMs: 0 } };
+  return { connections: addSample([], one) };
 }
 
 describe("what a page is told of its decision", () => {
@@ -177,27 +168,14 @@ describe("what a navigation is told", () => {
 
   it("adaptive, a client that is known", async () => {
     const stores = new FakeStores(adaptivePolicy());
-    stores.reply = async () => ({ client: met({}).state });
+    stores.reply = async () => ({ client: met({}) });
     const { response } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, budgetMs: 1000 }));
     expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=100');
   });
 
-  it.each([
-    ["its network", "network"],
-    ["its autonomous system", "asn"],
-    ["the site", "site"],
-  ] as const)("adaptive, a client that is not known, but %s is", async (_name, level) => {
-    const { network, above } = lossyLevels(20);
+  it("adaptive, a client that shows no loss", async () => {
     const stores = new FakeStores(adaptivePolicy());
-    stores.reply = async () => ({ [level]: level === "network" ? network : above });
-    const { response } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, budgetMs: 1000 }));
-    expect(response.headers.get("alt-svc")).toBe('h3=":8443"; ma=100');
-  });
-
-  it("adaptive, a client that shows no loss, whatever its network has", async () => {
-    const { network } = lossyLevels(20);
-    const stores = new FakeStores(adaptivePolicy());
-    stores.reply = async () => ({ client: met({ packetsLost: 0 }).state, network });
+    stores.reply = async () => ({ client: met({ packetsLost: 0 }) });
     const { response } = await visit(navigation(), stores, new Isolate({ ...SETTINGS, budgetMs: 1000 }));
     expect(response.headers.get("alt-svc")).toBeNull();
   });
@@ -360,7 +338,7 @@ describe("a client that ignores its offers", () => {
     /** Adds a closing sample of a connection over QUIC, this many seconds after the first visit. */
     measuredOverQuic(second: number): void {
       const atMs = this.#beganMs + second * 1000;
-      this.#state = met({ transport: "quic", atMs, rttMs: 5, packetsSent: 9, packetsLost: 0 }).state;
+      this.#state = met({ transport: "quic", atMs, rttMs: 5, packetsSent: 9, packetsLost: 0 });
     }
 
     constructor() {
@@ -439,7 +417,6 @@ describe("the visitor's response does not depend on this system", () => {
       "object answers what it kept before",
       (stores) => (stores.reply = async () => ({ client: { quic: {} } }) as never),
     ],
-    ["object answers a level that is none", (stores) => (stores.reply = async () => ({ network: 7 }) as never)],
     ["object answers null", (stores) => (stores.reply = async () => null as never)],
     ["object takes no reports", (stores) => (stores.taken = fails)],
     ["policy store throws", (stores) => (stores.bundle = new Error("gone"))],

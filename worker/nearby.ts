@@ -9,7 +9,7 @@ export interface Nearby {
 }
 
 /** A cache apart from the site's files. The number is that of the shape of what is kept: another one begins an empty cache. */
-const CACHE_NAME = "adaptive-h3-clients-2";
+const CACHE_NAME = "adaptive-h3-clients-3";
 /** A look-up in the store begins if the cache says nothing for this long, milliseconds. */
 const ANSWER_MS = 20;
 

@@ -8,7 +8,6 @@ import {
 import { afterEach, expect, it, vi } from "vitest";
 import { bindings, freshStorage } from "../durable/testing.ts";
 import { COUNTED, type PageCalls } from "../policy-api/cli/cost/counted.ts";
-import { COMMON_MIX } from "../policy-api/decision/levels.ts";
 import { LOSS_NODES } from "../policy-api/decision/loss-nodes.ts";
 import { parsePolicy } from "../policy-api/decision/policy.ts";
 import { adaptivePolicy } from "../policy-api/decision/testing.ts";
@@ -53,6 +52,9 @@ const RTTS_MS = [8, 20, 35, 60, 90, 140, 220];
 function tick(ms = 0): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+/** How many visitors have each loss node (assumed). */
+const COMMON_MIX = [0.6, 0.12, 0.1, 0.1, 0.05, 0.03] as const;
 
 /** The loss node of a visitor, of those that are common. @param unit 0 to 1. */
 function nodeAt(unit: number): number {

@@ -105,11 +105,10 @@ export class RecentClients {
     if (piecesOf(recent.news) > NEWS_MAX) this.#recent.delete(client);
   }
 
-  /** Of a client, or of all: they were forgotten. */
-  forget(client: string | undefined, nowMs: number): void {
+  /** It was forgotten. */
+  forget(client: string, nowMs: number): void {
     this.#forgottenAtMs = nowMs;
-    if (client === undefined) this.#recent.clear();
-    else this.#recent.delete(client);
+    this.#recent.delete(client);
   }
 }
 

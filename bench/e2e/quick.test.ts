@@ -54,19 +54,6 @@ it.each(["ohashi-grid", "ohashi-evaluation"])("%s: every cell, arm and flow", as
   expect(summary()).toMatchObject({ experiment: name });
 });
 
-it("policed: HTTP/3 is taken back where UDP alone loses packets", async () => {
-  await succeeded(bench("policed", "--quick", "--visits", "2"));
-  expect(rows().filter(({ outcome }) => outcome !== "ok")).toEqual([]);
-  const sharesOverH3 = (network: string, pages: string): number[] =>
-    rows()
-      .filter((row) => row.network === network && row.arm === "adaptive" && pages.includes(row.page ?? "-"))
-      .map(({ filesH3 }) => Number(filesH3));
-  expect(sharesOverH3("60 ms, 8 % of UDP", "2")).toEqual([1, 1]);
-  expect(sharesOverH3("60 ms, 8 % of UDP", "3456")).toEqual(Array<number>(8).fill(0));
-  expect(sharesOverH3("60 ms, 8 % of all", "23")).toEqual([1, 1, 1, 1]);
-  expect(report().text).toContain("8 % of UDP");
-}, 300_000);
-
 it("real-networks: every arm's pages, and HTTP/3 is left where UDP alone loses packets", async () => {
   await succeeded(bench("real-networks", "--quick", "--visits", "1"));
   expect(rows().filter(({ outcome }) => outcome !== "ok")).toEqual([]);

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT } from "../../base/root.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -52,6 +52,13 @@ export function commonOptions(name: string) {
 /** What a run was told of how to go about it says nothing of what was measured. */
 const HOW = new Set(["--fresh", "--report"]);
 
+/** What was asked as a report shows it: where others keep their data is theirs. */
+function shown(args: readonly string[]): string[] {
+  return args
+    .filter((arg) => !HOW.has(arg))
+    .map((arg, i, all) => (isAbsolute(arg) && all[i - 1] !== "--out" ? "PATH" : arg));
+}
+
 /** What a person asked for. */
 interface Request {
   readonly name: string;
@@ -76,7 +83,7 @@ export async function runExperiment(name: string, args: readonly string[]): Prom
   const { out, fresh, report } = options;
   if (fresh && report) throw new UserError("--fresh and --report exclude each other.");
   const path = resolve(out ?? join(ROOT, ".adaptive-h3/bench", experiment.folderName?.(options) ?? name));
-  const command = ["npm run bench --", name, ...args.filter((arg) => !HOW.has(arg))].join(" ");
+  const command = ["npm run bench --", name, ...shown(args)].join(" ");
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   process.on("SIGINT", abort).on("SIGTERM", abort).on("SIGHUP", abort);

@@ -13,7 +13,7 @@ export type Arm =
   | "retry-h3"
   | "files-h2"
   | "published"
-  | "lean"
+  | "table"
   | "bare-h3"
   | "quiche-cubic"
   | "quiche-bbr2";
@@ -72,8 +72,8 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     firstProtocol: "h2",
     mode: "adaptive",
   },
-  lean: {
-    about: "as `adaptive`, by the policy's mean gain for all and what a client has shown",
+  table: {
+    about: "as `adaptive`, by the measured table, of which the shipped policy is four figures",
     firstProtocol: "h2",
     mode: "adaptive",
   },

@@ -32,7 +32,12 @@ export interface PopulationDescription {
     readonly returns: readonly { readonly afterS: number; readonly share: number }[];
     readonly newPathOnReturn: number;
   };
-  readonly udp: { readonly blocked: number; readonly policed: number };
+  readonly udp: {
+    readonly blocked: number;
+    readonly policed: number;
+    /** What such a network drops of UDP's packets alone. */
+    readonly policedLossRatio: readonly [low: number, high: number];
+  };
   readonly behindSharedAddress: { readonly share: number; readonly devices: readonly [number, number] };
 }
 

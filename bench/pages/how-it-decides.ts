@@ -1,19 +1,19 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
-import { BURST_POWER, FLOOR } from "../../policy-api/decision/belief.ts";
-import { decide } from "../../policy-api/decision/decide.ts";
-import { FIGURES, figuresAt, gridOf, overNodes } from "../../policy-api/decision/gain-table.ts";
-import { LOSS_NODES } from "../../policy-api/decision/loss-nodes.ts";
+import { LINES, ROUNDS } from "../../policy-api/decision/ceiling.ts";
+import { decide, type Decision } from "../../policy-api/decision/decide.ts";
 import { parsePolicy, type Policy } from "../../policy-api/decision/policy.ts";
-import { policyGainsTable } from "../analysis/senders/gains-table.ts";
+import { fitOf, LEAN_MIX } from "../analysis/calibrate/lean.ts";
 import { size as sizeText } from "../analysis/tables/format.ts";
-import { tableOf } from "../analysis/tables/table-of.ts";
+import { type Column, tableOf } from "../analysis/tables/table-of.ts";
 import { fillFile } from "../analysis/tables/template.ts";
 
-const BYTES = 1_000_000;
-/** A client that lost a few of a page's packets: where neither answer is plain. */
-const EXAMPLE = { rttMs: 100, packets: 700, lost: 3 } as const;
+/** A new visitor far enough for HTTP/3 to gain, and one nearby, of large files, whose line has shown its rate. */
+const EXAMPLES = {
+  far: { rttMs: 100, contentBytes: 1_000_000 },
+  fast: { rttMs: 10, contentBytes: 10_000_000, deliveryRateBps: 500e6 / 8 },
+} as const;
 
 export const PAGE = join(ROOT, "docs/how-it-decides.md");
 
@@ -22,7 +22,7 @@ export function writePage(): void {
   console.log("Written: docs/how-it-decides.md.");
 }
 
-/** docs/how-it-decides.md, with the gain table of a shipped policy and a decision by it. */
+/** docs/how-it-decides.md, with the gain table of a shipped policy and decisions by it. */
 export function pageOf(policy: Policy): string {
   return fillFile("bench/pages/how-it-decides.md", decidesValues(policy));
 }
@@ -34,59 +34,63 @@ export function shownPolicy(): Policy {
   return parsed.value;
 }
 
-/** The values of how-it-decides.md: the table of one stack, and one decision by it, step by step. */
+/** The values of how-it-decides.md: the table of one stack, and two decisions by it. */
 export function decidesValues(policy: Policy) {
-  const { method, visit, margin } = policy;
-  if (method?.kind !== "gains") throw new Error("The shown policy has no gain table.");
-  const { table } = method;
-  const { rttMs, packets, lost } = EXAMPLE;
-  const request = { transport: "tcp", path: "/", rttMs } as const;
-  const history = { state: "known", connections: [{ transport: "tcp", ageMs: 0, packets, lost }] } as const;
-  const told = { ...policy, contentBytes: { default: BYTES, routes: [] }, visit };
-  const decision = decide(request, history, told, 0, undefined);
-  const { belief, next, return: again, pages = 0, returns = 0, price = 0, saving, advertise } = decision;
-  const prior = overNodes(table.lossRatio, method.mix);
-  const [gains] = figuresAt(gridOf(table), rttMs, BYTES);
-  const likelihoods = LOSS_NODES.map((loss) => {
-    const q = Math.max(loss, FLOOR);
-    return Math.exp(BURST_POWER * (lost * Math.log(q) + (packets - lost) * Math.log1p(-q)));
-  });
-  const most = Math.max(...likelihoods);
+  const { method, margin } = policy;
+  if (method?.kind !== "gains" || method.ceilingBps === undefined) throw new Error("The shown policy is not lean.");
+  const { table, ceilingBps } = method;
+  const much = table.lossRatio.length - 1;
+  const columns = table.rttMs.map((rttMs, rtt): Column<number> => [
+    `${rttMs} ms`,
+    (size) => figure(table.next.gain[size]?.[0]?.[rtt]),
+  ]);
   return {
-    size: sizeText(BYTES),
-    next: policyGainsTable(table, table.next, table.contentBytes.indexOf(BYTES)),
-    example: {
-      rtt: rttMs,
-      packets,
-      lost,
-      table: tableOf(
-        [...LOSS_NODES.keys()],
-        [
-          ["loss", (node) => lossText(node)],
-          ["prior", (node) => figure(prior[node])],
-          ["likelihood", (node) => figure((likelihoods[node] ?? 0) / most)],
-          ["weight", (node) => figure(belief?.weights[node])],
-          ["next page", (node) => figure(gains[FIGURES.next + node])],
-          ["return", (node) => figure(gains[FIGURES.return + node])],
-        ],
-      ),
-      nextGain: figure(next?.gain),
-      returnGain: figure(again?.gain),
-      maS: advertise.kind === "h3" ? advertise.maS : policy.ma.minS,
-      pages: pages.toFixed(1),
-      returns: returns.toFixed(2),
-      price: figure(price),
-      priceTerm: price < 0 ? `(${figure(price)})` : figure(price),
-      changed: (pages + returns).toFixed(2),
-      saving: figure(saving?.gain),
-      enter: margin.enter,
-      answer: advertise.kind === "h3" ? "offered" : "not offered",
-    },
+    next: fitOf(table, LEAN_MIX, "next").gain.toFixed(2),
+    return: fitOf(table, LEAN_MIX, "return").gain.toFixed(2),
+    loss: `${100 * (table.lossRatio[much] ?? 0)} %`,
+    lossyNext: figure(table.next.gain[0]?.[much]?.[0]),
+    lossyReturn: figure(table.return.gain[0]?.[much]?.[0]),
+    table: tableOf(
+      [...table.contentBytes.keys()],
+      [["page", (size) => sizeText(table.contentBytes[size] ?? 0)], ...columns],
+    ),
+    ceiling: mbps(ceilingBps),
+    rounds: ROUNDS,
+    lines: LINES.map(({ rateBps, share }) => `${100 * share} % about ${mbps(rateBps)}`).join(", "),
+    enter: margin.enter,
+    far: exampleOf(policy, EXAMPLES.far),
+    fast: exampleOf(policy, EXAMPLES.fast),
   };
 }
 
-function lossText(node: number): string {
-  return `${100 * (LOSS_NODES[node] ?? 0)} %`;
+function exampleOf(
+  policy: Policy,
+  { rttMs, contentBytes, deliveryRateBps }: (typeof EXAMPLES)[keyof typeof EXAMPLES] & { deliveryRateBps?: number },
+) {
+  const told = { ...policy, contentBytes: { default: contentBytes, routes: [] } };
+  const reached = deliveryRateBps === undefined ? {} : { deliveryRateBps };
+  const one = { transport: "tcp", ageMs: 0, packets: 0, lost: 0, ...reached } as const;
+  const history = { state: "known", connections: [one] } as const;
+  const decision = decide({ transport: "tcp", path: "/", rttMs }, history, told, 0, undefined);
+  const { next, return: again, ceiling = 0, price = 0, pages = 0, returns = 0, saving, advertise }: Decision = decision;
+  return {
+    rtt: rttMs,
+    size: sizeText(contentBytes),
+    line: deliveryRateBps === undefined ? "unknown" : mbps(deliveryRateBps),
+    ceiling: figure(ceiling),
+    next: figure(next?.gain),
+    return: figure(again?.gain),
+    pages: pages.toFixed(1),
+    returns: returns.toFixed(2),
+    price: price < 0 ? `(${figure(price)})` : figure(price),
+    changed: (pages + returns).toFixed(2),
+    saving: figure(saving?.gain),
+    answer: advertise.kind === "h3" ? `offered, for ${advertise.maS} s` : "not offered",
+  };
+}
+
+function mbps(bytesPerSecond: number): string {
+  return `${(bytesPerSecond * 8) / 1e6} Mbit/s`;
 }
 
 function figure(value: number | undefined): string {

@@ -124,7 +124,6 @@ it("each operation of the document needs a token, and a change needs scope write
     "DELETE /_h3/v1/activation/kill-switch",
     "POST /_h3/v1/activation/rollback",
     "POST /_h3/v1/clients/forget",
-    "POST /_h3/v1/networks/forget",
     "POST /_h3/v1/policies",
     "PUT /_h3/v1/activation",
     "PUT /_h3/v1/activation/kill-switch",
@@ -181,8 +180,7 @@ it("no token, hash of a token or address is in replies, in workerd's output or o
   expect(page.status).toBe(200);
   await until("the decision's line", () => printed.find((line) => line.includes('"decision"')));
   for (const address of [visitor, "203.0.113.77", "2001:db8:77::77", "203.0.113.77x"]) {
-    for (const resource of ["clients/look-up", "networks/look-up", "clients/forget", "networks/forget"])
-      await write("POST", resource, { address });
+    for (const resource of ["clients/look-up", "clients/forget"]) await write("POST", resource, { address });
     await write("POST", "decisions", { paths: [{ transport: "tcp", clientAddress: address }] });
     await write("POST", "decisions/explain", { client: address });
     await write("POST", "decisions/explain", { client: address, history: { state: "known" } });

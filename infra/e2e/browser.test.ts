@@ -3,7 +3,6 @@ import published from "../../policy-api/policies/published.json" with { type: "j
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { DecisionLine } from "../../policy-api/decision/decide.ts";
-import { LOSS_NODES } from "../../policy-api/decision/loss-nodes.ts";
 import type { Policy } from "../../policy-api/decision/policy.ts";
 import { launchBrowser, loadImage, navigate, untilH3 } from "./browser.ts";
 import { fixed, startTestSystem, until } from "./harness.ts";
@@ -86,22 +85,14 @@ it("gives two clients with different paths different answers", async () => {
   const last = await until("decisions", () => (system.decisions.length >= 8 ? system.decisions : undefined));
   const [clean, lossy] = [last[3], last[7]];
   expect(clean?.decision.reason).toBe("h2-faster");
-  expect(expectedLoss(clean)).toBeLessThan(0.01);
+  expect(clean?.decision.lossRatio).toBeLessThan(0.01);
   expect(lossy?.decision.reason).toBe("h3-faster");
-  expect(expectedLoss(lossy)).toBeGreaterThan(0.025);
+  expect(lossy?.decision.lossRatio).toBeGreaterThan(0.015);
   // By what was measured of its own connections.
   expect(lostOverQuic(clean)).toBeLessThan(0.01);
   expect(lostOverQuic(lossy)).toBeGreaterThan(0.025);
   expect(lostOverQuic(lossy)).toBeLessThan(0.1);
 });
-
-/** The mean loss of what is thought of a path. */
-function expectedLoss(line: DecisionLine | undefined): number {
-  const { weights = [] } = line?.decision.belief ?? {};
-  return weights.length === 0
-    ? Number.NaN
-    : weights.reduce((sum, weight, node) => sum + weight * (LOSS_NODES[node] ?? 0), 0);
-}
 
 function lostOverQuic(line: DecisionLine | undefined): number {
   const quic = (line?.history.connections ?? []).filter(({ transport }) => transport === "quic");

@@ -259,5 +259,5 @@ it("a client whose rows on disk cannot be read counts as unknown", async () => {
   // Of the connection that loaded a clean megabyte nothing is left: the mix offers HTTP/3, as it does to anybody.
   const { history, decision } = await until("decision", () => system.decisions.at(-1));
   expect(history.state).toBe("unknown");
-  expect(decision).toMatchObject({ reason: "h3-faster", belief: { packets: { quic: 0 } } });
+  expect(decision).toMatchObject({ reason: "h3-faster", quicAlone: 0 });
 });

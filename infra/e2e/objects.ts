@@ -1,11 +1,8 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { ClientState } from "../../policy-api/decision/levels.ts";
-import type { LevelState } from "../../policy-api/decision/mix.ts";
+import { type ClientState, readClientState } from "../../policy-api/decision/history.ts";
 import { parse, type Reader } from "../../policy-api/decision/parse.ts";
-import { readClientState } from "../../policy-api/decision/levels.ts";
-import { readLevelState } from "../../policy-api/decision/mix.ts";
 import { readCountedPages } from "../../policy-api/visitors/counted-pages.ts";
 import { type AssignedClient, readAssignedClient } from "../../policy-api/visitors/assigned-client.ts";
 import { type DrawnArm } from "../../policy-api/decision/assignment.ts";
@@ -13,14 +10,12 @@ import { readSums, type Sums } from "../../policy-api/visitors/sums.ts";
 import { outcomeId } from "../../policy-api/visitors/sums-change.ts";
 
 /** Reads the rows of PathStore's objects from disk, while workerd runs: of clients also how many of their pages count. */
-export function rowsOnDisk(stateDir: string): { clients: ClientState[]; networks: LevelState[]; pages: number } {
-  const rows = { clients: [] as ClientState[], networks: [] as LevelState[], pages: 0 };
+export function rowsOnDisk(stateDir: string): { clients: ClientState[]; pages: number } {
+  const rows = { clients: [] as ClientState[], pages: 0 };
   readObjects(stateDir, (database) => {
     for (const row of database.prepare("SELECT key, state FROM paths").all()) {
       const key = String(row["key"]);
       const state = JSON.parse(String(row["state"])) as { client?: unknown; countedPages?: unknown };
-      if (key.startsWith("network ")) rows.networks.push(valueOf(key, readLevelState, state));
-      if (!key.startsWith("client ")) continue;
       rows.clients.push(valueOf(key, readClientState, state.client));
       const counted = valueOf(key, readCountedPages, state.countedPages);
       rows.pages += counted.filter(({ isOpen }) => isOpen !== true).length;

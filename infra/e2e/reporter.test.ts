@@ -162,7 +162,7 @@ it(
 );
 
 it(
-  "where nobody else counts packets, as on Cloudflare, a page's report brings them into the belief",
+  "where nobody else counts packets, as on Cloudflare, a page's report brings them into what is known",
   SLOW,
   async () => {
     const config = writeCloudflareConfig(testFolder());

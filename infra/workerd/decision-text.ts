@@ -1,4 +1,3 @@
-import { ownLoss } from "../../policy-api/decision/belief.ts";
 import type { DecisionLine } from "../../policy-api/decision/decide.ts";
 
 /** Reads a line of the worker's log. Undefined if the line is not a decision. */
@@ -11,16 +10,14 @@ export function parseDecisionLine(line: string): DecisionLine | undefined {
   }
 }
 
-export const DECISION_HEADINGS = row("client", "protocol", "RTT", "believed loss", "decision", "reason");
+export const DECISION_HEADINGS = row("client", "protocol", "RTT", "its loss", "decision", "reason");
 
 /** A decision as one line of text that a person reads. */
 export function decisionText({ client, httpProtocol, request, decision }: DecisionLine): string {
-  const { advertise, reason, belief, saving } = decision;
+  const { advertise, reason, lossRatio, saving } = decision;
   const rttMs = decision.rttMs ?? request.rttMs;
   const answer =
     advertise.kind === "h3" ? `offer h3, ${advertise.maS} s` : advertise.kind === "clear" ? "clear" : "say nothing";
-  // What is thought of a client of whom little was counted is thought of others, and no loss of its own.
-  const lossRatio = belief && ownLoss(belief);
   const gain =
     saving === undefined ? "" : ` (${saving.gain > 0 ? "+" : ""}${(100 * Math.expm1(saving.gain)).toFixed(1)} %)`;
   return row(

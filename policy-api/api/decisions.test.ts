@@ -58,11 +58,11 @@ describe("decisions", () => {
           reason: "h3-faster",
           policyVersion: 2,
           mode: "adaptive",
-          belief: { packets: { tcp: 1000, quic: 0 } },
+          lossRatio: 0.04,
         },
         { altSvc: null, maS: null, reason: "h2-faster", propensity: 1 },
         { altSvc: "clear", maS: null, reason: "h2-faster" },
-        { altSvc: null, maS: null, reason: "h2-faster", belief: { packets: { tcp: 0, quic: 0 } } },
+        { altSvc: null, maS: null, reason: "h2-faster", quicAlone: 0 },
       ],
     });
   });

@@ -151,7 +151,7 @@ async function aboutClient(
 ): Promise<{ units?: ClientUnits; facts: RequestFacts; history: History }> {
   const asked: RequestFacts = request ?? { transport: "tcp", path: "/" };
   if (client === undefined) return { facts: asked, history: given ?? { state: "unknown" } };
-  const [known, units] = await Promise.all([clients.lookUp(client, request?.asn), clients.units(client, nowMs)]);
+  const [known, units] = await Promise.all([clients.lookUp(client), clients.units(client, nowMs)]);
   if (known === undefined || units === undefined)
     throw Problem.ofFaults("the question is not valid", [
       { pointer: "/client", message: "must be an IPv4 or IPv6 address" },

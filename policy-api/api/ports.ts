@@ -35,7 +35,7 @@ export interface PolicyStorePort {
   activations(page: PageRequest): Promise<Page<Activation>>;
   change(change: ActivationChange, request: ActivationRequest): Promise<ActivationChanged>;
   audit(page: PageRequest): Promise<Page<AuditEntry>>;
-  note(actor: string, action: Extract<AuditAction, `${string}.forget`>): Promise<void>;
+  note(actor: string, action: Extract<AuditAction, "client.forget">): Promise<void>;
 }
 
 /** Three numbers from 0 to 1 for a client. Each is uniform over clients and independent of the others. */
@@ -48,9 +48,9 @@ export interface ClientUnits {
 /** What is known about clients. The worker hashes an address before it looks anything up. */
 export interface ClientsPort {
   /** Undefined if the text is not an address. */
-  lookUp(address: string, asn?: number): Promise<Remembered | undefined>;
+  lookUp(address: string): Promise<Remembered | undefined>;
   /** Resolves with the number of deleted rows; undefined if the text is not an address. */
-  forget(what: "client" | "network", address: string): Promise<number | undefined>;
+  forget(address: string): Promise<number | undefined>;
   units(address: string, nowMs: number): Promise<ClientUnits | undefined>;
 }
 

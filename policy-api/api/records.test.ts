@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { historyAt, type Remembered } from "../decision/history.ts";
-import { applySamples, EMPTY_CLIENT } from "../decision/levels.ts";
-import { addGiven, addToNetwork, EMPTY_LEVEL, NO_MIX } from "../decision/mix.ts";
+import { addSample } from "../decision/connections.ts";
+import type { Remembered } from "../decision/history.ts";
 import { NOON_MS, offersHeld, sample } from "../decision/testing.ts";
 import { callApi, type CallOptions, faultsOf, type TestPorts, testPorts, TOKENS } from "./testing.ts";
 
@@ -26,15 +25,12 @@ const tcp = sample({
   deliveryRateBps: 1e6,
 });
 const quic = sample({ transport: "quic", connectionId: "q", rttMs: 40, packetsSent: 500, closing: true });
-const { state: client, given: told } = applySamples(EMPTY_CLIENT, [tcp, quic], NOON_MS);
-const { state: network, given: onward } = addToNetwork(EMPTY_LEVEL, told, 64_500);
-const above = { mix: addGiven(NO_MIX, onward), bornAtMs: 0 };
+const client = { connections: [tcp, quic].reduce(addSample, []) };
 const offers = offersHeld({ untilMs: NOON_MS + 5000, answeredAtMs: NOON_MS, offering: true, ignoredAtMs: [NOON_MS] });
 
 describe("what is known", () => {
-  it("of a client and of what it is a part of, as it would be used now", async () => {
-    const two = addToNetwork(network, { before: NO_MIX, after: told.after }, 64_500).state;
-    ports.clients.known.set(address, { client, network: two, asn: above, site: above, offers });
+  it("of a client, as it would be used now", async () => {
+    ports.clients.known.set(address, { client, offers });
     const nowMs = NOON_MS + 60_000;
     vi.setSystemTime(nowMs);
     expect((await call("clients/look-up")).json).toEqual({
@@ -43,30 +39,18 @@ describe("what is known", () => {
         { transport: "quic", ageMs: 60_000, packets: 500, lost: 0, rttMs: 40 },
         { transport: "tcp", ageMs: 60_000, packets: 1000, lost: 10, rttMs: 30, bytes: 1.4e6, deliveryRateBps: 1e6 },
       ],
-      // Its neighbour's alone.
-      network: historyAt({ client, network: two }, [], nowMs).network,
-      asn: historyAt({ asn: above }, [], nowMs).asn,
-      site: historyAt({ site: above }, [], nowMs).site,
       offers,
     });
-    // Both are of the network.
-    expect((await call("networks/look-up")).json).toEqual({
-      known: true,
-      network: historyAt({ network: two }, [], nowMs).network,
-    });
-    expect(ports.clients.calls).toEqual([`look up ${address}`, `look up ${address}`]);
+    expect(ports.clients.calls).toEqual([`look up ${address}`]);
   });
 
-  it.each<[string, Remembered, object, object]>([
-    ["nothing", {}, { known: false }, { known: false }],
-    ["of its network alone", { network }, { known: true, network: expect.anything() }, { known: true }],
-    ["of the site alone", { site: above }, { known: false, site: expect.anything() }, { known: false }],
-    ["of offers alone", { offers }, { known: true, offers }, { known: false }],
-    ["what tells nothing", { client: EMPTY_CLIENT, network: EMPTY_LEVEL }, { known: false }, { known: false }],
-  ])("%s", async (_name, known, ofClient, ofNetwork) => {
+  it.each<[string, Remembered, object]>([
+    ["nothing", {}, { known: false }],
+    ["of offers alone", { offers }, { known: true, offers }],
+    ["what tells nothing", { client: { connections: [] } }, { known: false }],
+  ])("%s", async (_name, known, ofClient) => {
     ports.clients.known.set(address, known);
     expect((await call("clients/look-up")).json).toEqual(ofClient);
-    expect((await call("networks/look-up")).json).toMatchObject(ofNetwork);
   });
 
   it("is not written into the audit, nor is the address anywhere", async () => {
@@ -79,22 +63,22 @@ describe("what is known", () => {
 });
 
 describe("forgetting", () => {
-  it.each(["client", "network"] as const)("a %s: how many rows, and who did it", async (what) => {
+  it("a client: how many rows, and who did it", async () => {
     ports.clients.known.set(address, { client });
-    const forgotten = async () => (await call(`${what}s/forget`, { token: TOKENS.write })).json;
+    const forgotten = async () => (await call("clients/forget", { token: TOKENS.write })).json;
     expect(await forgotten()).toEqual({ forgotten: 1 });
     expect(await forgotten()).toEqual({ forgotten: 0 });
-    expect(ports.clients.calls).toEqual([`forget ${what} ${address}`, `forget ${what} ${address}`]);
+    expect(ports.clients.calls).toEqual([`forget ${address}`, `forget ${address}`]);
     expect((await ports.store.audit({ limit: 2 })).items).toMatchObject([
-      { actor: "ann", action: `${what}.forget`, version: null, revision: null, activation: null, note: null },
-      { actor: "ann", action: `${what}.forget` },
+      { actor: "ann", action: "client.forget", version: null, revision: null, activation: null, note: null },
+      { actor: "ann", action: "client.forget" },
     ]);
     expect(ports.changes).toBe(0);
   });
 });
 
 describe("an address", () => {
-  const resources = ["clients/look-up", "clients/forget", "networks/look-up", "networks/forget"];
+  const resources = ["clients/look-up", "clients/forget"];
   it.each(["192.0.2.7", "2001:db8::1", "::ffff:192.0.2.7", "2001:DB8:0:0:0:0:0:1", "::"])(
     "%s is one",
     async (given) => {
@@ -137,7 +121,7 @@ describe("the audit", () => {
   it("tells who did what when, newest first, in pages", async () => {
     vi.setSystemTime(NOON_MS + 1000);
     await callApi(ports, "PUT", "activation/kill-switch", { body: { kind: "clear", note: "incident" }, ifMatch: "*" });
-    await call("networks/forget", { token: TOKENS.write });
+    await call("clients/forget", { token: TOKENS.write });
     const page = async (query: string) => (await callApi(ports, "GET", `audit${query}`, { token: TOKENS.read })).json;
     const at = new Date(NOON_MS + 1000).toISOString();
     const entries = [
@@ -145,7 +129,7 @@ describe("the audit", () => {
         id: 4,
         at,
         actor: "ann",
-        action: "network.forget",
+        action: "client.forget",
         version: null,
         revision: null,
         activation: null,
@@ -175,7 +159,7 @@ describe("the audit", () => {
 
   it("has nothing of what was only asked", async () => {
     const before = await ports.store.audit({ limit: 100 });
-    for (const resource of ["clients/look-up", "networks/look-up"]) await call(resource);
+    await call("clients/look-up");
     await call("decisions", { body: { paths: [{ transport: "tcp", clientAddress: address }] } });
     await call("decisions/explain", { body: { client: address } });
     expect(await ports.store.audit({ limit: 100 })).toEqual(before);

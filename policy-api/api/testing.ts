@@ -192,8 +192,8 @@ export class MemoryClients implements ClientsPort {
     return this.known.get(address) ?? {};
   }
 
-  async forget(what: "client" | "network", address: string): Promise<number | undefined> {
-    this.calls.push(`forget ${what} ${address}`);
+  async forget(address: string): Promise<number | undefined> {
+    this.calls.push(`forget ${address}`);
     return this.known.delete(address) ? 1 : 0;
   }
 
@@ -496,9 +496,7 @@ export const CALLS: readonly {
       ["POST", "decisions", 200, { body: { paths: [{ transport: "tcp" }] } }, "read"],
       ["POST", "decisions/explain", 200, { body: { request: { transport: "tcp" } } }, "read"],
       ["POST", "clients/look-up", 200, { body: { address: "192.0.2.7" } }, "read"],
-      ["POST", "networks/look-up", 200, { body: { address: "192.0.2.7" } }, "read"],
       ["POST", "clients/forget", 200, { body: { address: "192.0.2.7" } }, "write"],
-      ["POST", "networks/forget", 200, { body: { address: "192.0.2.7" } }, "write"],
     ] as const
   ).map(([method, resource, status, options, scope]) => ({
     method,

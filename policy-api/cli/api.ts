@@ -57,9 +57,8 @@ export function connect(endpoint: Endpoint) {
     proposal: (version: number | undefined) => body(api.results.proposal.$get(ofVersion(version))),
     stats: (hours: number) => body(api.stats.$get({ query: { hours: String(hours) } })),
     extent: () => body(api.stats.store.$get({})),
-    lookUp: (what: "clients" | "networks", address: string): Promise<ClientRecord> =>
-      body(api[what]["look-up"].$post({ json: { address } })),
-    forget: (what: "clients" | "networks", address: string) => body(api[what].forget.$post({ json: { address } })),
+    lookUp: (address: string): Promise<ClientRecord> => body(api.clients["look-up"].$post({ json: { address } })),
+    forget: (address: string) => body(api.clients.forget.$post({ json: { address } })),
     audit: (page: PageOptions) => body(api.audit.$get(queryOf(page))),
   };
 }

@@ -3,43 +3,31 @@ import type { Command } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { misused } from "./failure.ts";
 import { ifGiven, type Options } from "./options.ts";
-import {
-  count,
-  counted,
-  levelsText,
-  milliseconds,
-  percent,
-  rate as rateText,
-  sinceText,
-  timeText,
-} from "./quantities.ts";
-import { nameList, table } from "./table.ts";
+import { count, counted, milliseconds, percent, rate as rateText, sinceText, timeText } from "./quantities.ts";
+import { table } from "./table.ts";
 import type { Policy } from "../decision/policy.ts";
 import { explanationText } from "./explanation-text.ts";
 import { readPolicyFile } from "./files.ts";
 
 export const LOOK_UP: Command = {
   name: "look-up",
-  usage: "--client ADDRESS | --network ADDRESS",
-  summary: "Say what is remembered about a client, or about the network of an address.",
-  details: `A line for each connection, then what the levels above it tell: there clients fade, and one of few
-packets counts little. A visit shows up to 20 s after it.
-A client is an IPv4 address or an IPv6 /64, a network its /24 or /48. The address is sent in a body,
-never in a URL.`,
-  options: ["client", "network"],
+  usage: "--client ADDRESS",
+  summary: "Say what is remembered about a client.",
+  details: `A line for each connection. A visit shows up to 20 s after it.
+A client is an IPv4 address or an IPv6 /64. The address is sent in a body, never in a URL.`,
+  options: ["client"],
   async run({ options, api, columns }) {
-    const { what, address, whose } = readWhose(options);
-    const known = await (await api()).lookUp(what, address);
-    return { json: known, text: known.known ? knownText(known, what, columns) : `Nothing is known of ${whose}.` };
+    const address = readClient(options);
+    const known = await (await api()).lookUp(address);
+    return {
+      json: known,
+      text: known.known ? knownText(known, columns) : `Nothing is known of the client ${address}.`,
+    };
   },
 };
 
 /** What is remembered, in lines. */
-function knownText(
-  { connections = [], offers, ...levels }: ClientRecord,
-  what: "clients" | "networks",
-  columns: number,
-): string {
+function knownText({ connections = [], offers }: ClientRecord, columns: number): string {
   const rows = connections.map(({ transport, packets, lost, rttMs, deliveryRateBps, ageMs }) => [
     transport.toUpperCase(),
     count(packets),
@@ -52,8 +40,7 @@ function knownText(
     rows.length > 0
       ? table(["over", "packets", "loss", "least RTT", "best rate", "last heard of"], rows, columns)
       : "Nothing was measured of it.";
-  const above = nameList(levelsText(levels)) || (what === "networks" && "Too little is left to tell anything.");
-  return [what === "clients" && ofClient, above, offers && offersText(offers)].filter(Boolean).join("\n\n");
+  return [ofClient, offers && offersText(offers)].filter(Boolean).join("\n\n");
 }
 
 function offersText({ origins, takenAtMs, ignoredAtMs }: NonNullable<ClientRecord["offers"]>): string {
@@ -68,28 +55,25 @@ function offersText({ origins, takenAtMs, ignoredAtMs }: NonNullable<ClientRecor
 
 export const FORGET: Command = {
   name: "forget",
-  usage: "--client ADDRESS | --network ADDRESS [--yes]",
-  summary: "Delete what is remembered about a client, or about the network of an address.",
-  details: `A client is an IPv4 address or an IPv6 /64, a network its /24 or /48. The address is sent in a body,
-never in a URL. Asks first; --yes skips the question.`,
-  options: ["client", "network", "yes"],
+  usage: "--client ADDRESS [--yes]",
+  summary: "Delete what is remembered about a client.",
+  details: `A client is an IPv4 address or an IPv6 /64. The address is sent in a body, never in a URL.
+Asks first; --yes skips the question.`,
+  options: ["client", "yes"],
   async run(call) {
-    const { what, address, whose } = readWhose(call.options);
+    const address = readClient(call.options);
+    const whose = `the client ${address}`;
     await confirm(call, `To delete: all that is remembered of ${whose}. Nothing brings it back.`, "Forget it?");
-    const json = await (await call.api()).forget(what, address);
+    const json = await (await call.api()).forget(address);
     const rows = counted(json.forgotten, "row");
     return { json, text: json.forgotten === 0 ? `Nothing was known of ${whose}.` : `Forgotten: ${rows} of ${whose}.` };
   },
 };
 
-/** Whom --client or --network names. @throws Failure unless exactly one of them is given */
-function readWhose({ client, network }: Options): { what: "clients" | "networks"; address: string; whose: string } {
-  const address = client ?? network;
-  if (address === undefined || (client !== undefined && network !== undefined))
-    throw misused("Give --client ADDRESS or --network ADDRESS, one of the two.");
-  return client === undefined
-    ? { what: "networks", address, whose: `the network of ${address}` }
-    : { what: "clients", address, whose: `the client ${address}` };
+/** @throws Failure without --client */
+function readClient({ client }: Options): string {
+  if (client === undefined) throw misused("Give --client ADDRESS.");
+  return client;
 }
 
 export const EXPLAIN: Command = {

@@ -1,8 +1,7 @@
 import type { Explanation } from "../api/contract/decisions.ts";
-import { ownLoss } from "../decision/belief.ts";
 import type { Reason } from "../decision/decide.ts";
 import { TRANSPORTS } from "../decision/sample.ts";
-import { bytes, count, counted, levelsText, lossesText, milliseconds, percent, rate, roughly } from "./quantities.ts";
+import { bytes, count, counted, milliseconds, percent, rate, roughly } from "./quantities.ts";
 import { nameList } from "./table.ts";
 import { ifGiven } from "./options.ts";
 
@@ -18,7 +17,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
   "h2-faster": "HTTP/2 is expected to be faster",
   "within-margin": "the margin decides: by the expected gain alone, the answer would be the other one",
   "quic-loses": "most likely the network drops packets of QUIC alone",
-  "own-loads-slower": "this client's own pages were slower over HTTP/3 than the table says",
+  "own-loads-slower": "this client's own pages were slower over HTTP/3 than the policy says",
   "udp-blocked": "this client was offered HTTP/3 and did not come: most likely no UDP reaches it",
   share: "by the policy's share of clients",
   exploration: "drawn, not predicted: this client explores",
@@ -31,7 +30,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
  */
 export function explanationText(explanation: Explanation, isLookedUp: boolean): string {
   const { policyVersion, revision, request, history, decision, altSvc } = explanation;
-  const { mode, reason, propensity, belief, next, saving } = decision;
+  const { mode, reason, propensity, next, saving } = decision;
   const version = `version ${policyVersion}${revision === null ? "" : ` (revision ${revision})`}`;
   // A newer server may have reasons that are not in the table.
   const why: string | undefined = REASONS[reason];
@@ -41,22 +40,17 @@ export function explanationText(explanation: Explanation, isLookedUp: boolean): 
     policy: `${policyVersion === null ? "the one of the file" : version}, ${mode} on ${request.path}`,
     request: requestText(request),
     known: historyText(history, isLookedUp),
-    likely: belief && likelyText(belief),
+    likely: next && likelyText(decision),
     gains: next && gainsText(decision),
     worth: saving && worthText(decision),
     chance: `${percent(propensity)} that this policy gives this answer here`,
   });
 }
 
-function likelyText(belief: NonNullable<Decision["belief"]>): string {
-  const { weights, quicAlone, packets } = belief;
-  const own = Math.round(packets.tcp + packets.quic);
+function likelyText({ lossRatio, quicAlone = 0 }: Decision): string {
   const parts = [
-    lossesText(weights),
+    lossRatio === undefined ? "too few of its packets were counted to know its loss" : `it loses ${percent(lossRatio)}`,
     quicAlone >= 0.005 && `the network drops packets of QUIC alone: ${percent(quicAlone)}`,
-    // Without this a loss that nobody has counted would read like one of this client.
-    ownLoss(belief) === undefined &&
-      `this is mostly what others lose, as ${own === 0 ? "no packet" : `only ${counted(own, "packet")}`} of its own can tell`,
   ];
   return parts.filter(Boolean).join("; ");
 }
@@ -71,12 +65,13 @@ function expectedText({ gain, deviation }: NonNullable<Decision["next"]>): strin
   return `${speedText(gain)} (give or take ${percent(Math.expm1(deviation))})`;
 }
 
-function gainsText({ next, return: again, price, ownShift, rttMs, contentBytes }: Decision): string {
+function gainsText({ next, return: again, price, ceiling, ownShift, rttMs, contentBytes }: Decision): string {
   const at = [ifGiven(rttMs, milliseconds), ifGiven(contentBytes, bytes)].filter(Boolean).join(", ");
   const parts = [
     ifGiven(next, (gain) => `a next page ${expectedText(gain)}`),
     ifGiven(again, (gain) => `a return ${expectedText(gain)}`),
     ifGiven(price || undefined, (lost) => `this page ${speedText(-lost)}`),
+    ifGiven(ceiling || undefined, (lost) => `what HTTP/3 carries at most counts in both: ${speedText(lost)}`),
     ifGiven(ownShift || undefined, (shift) => `its own loads count in both: ${speedText(shift)}`),
   ];
   return `at ${at}: ${parts.filter(Boolean).join("; ")}`;
@@ -109,7 +104,7 @@ function headerText(altSvc: string | null, reason: Reason): string {
   return `alt-svc: ${altSvc}${isTakenBack ? " (nothing is offered, and an earlier offer may still live)" : ""}`;
 }
 
-function historyText({ state, connections = [], ...levels }: Explanation["history"], isLookedUp: boolean): string {
+function historyText({ state, connections = [] }: Explanation["history"], isLookedUp: boolean): string {
   const own = TRANSPORTS.flatMap((transport) => {
     const over = connections.filter((one) => one.transport === transport);
     if (over.length === 0) return [];
@@ -117,8 +112,7 @@ function historyText({ state, connections = [], ...levels }: Explanation["histor
     const lossText = packets === 0 ? "packets not counted" : `${count(lost)} of ${counted(packets, "packet")} lost`;
     return [`${counted(over.length, "connection")} over ${transport.toUpperCase()} (${lossText})`];
   });
-  const known = [...own, ...Object.entries(levelsText(levels)).map(([level, text]) => `${level} (${text})`)];
-  if (known.length > 0) return known.join("; ");
+  if (own.length > 0) return own.join("; ");
   if (state === "late") return "the look-up came too late";
   return isLookedUp ? "nothing (`look-up` says what is stored)" : "nothing";
 }

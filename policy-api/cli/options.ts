@@ -102,7 +102,6 @@ const OPTIONS = {
   share: readShare,
   path: readPath,
   client: readText,
-  network: readText,
   transport: oneOf(TRANSPORTS),
   rtt: numberUpTo(3_600_000),
   loss: readShare,

@@ -1,16 +1,5 @@
 import { expect, it } from "vitest";
-import {
-  agoText,
-  bytes,
-  counted,
-  levelsText,
-  lossesText,
-  madeText,
-  milliseconds,
-  percent,
-  rate,
-  timeText,
-} from "./quantities.ts";
+import { agoText, bytes, counted, madeText, milliseconds, percent, rate, timeText } from "./quantities.ts";
 
 const NOW = Date.parse("2026-11-21T10:00:00Z");
 
@@ -42,18 +31,4 @@ it.each([
   [madeText("initial", "1970-01-01T00:00:00.000Z", null, NOW), "by initial"],
 ])("%s", (text, expected) => {
   expect(text).toBe(expected);
-});
-
-it("shares out losses as the policy has them", () => {
-  expect(lossesText([0.7, 0.1, 0.06, 0.075, 0.05, 0.015])).toBe(
-    "no loss: 70 %, loss 0.1 %: 10 %, loss 0.2 %: 6 %, loss 0.5 %: 7.5 %, loss 2 %: 5 %, loss 5 %: 1.5 %",
-  );
-});
-
-it("says why a site seems to have fewer clients than one of its networks", () => {
-  const clients = (n: number): number[] => [n, 0, 0, 0, 0, 0];
-  expect(levelsText({ network: clients(71), site: clients(4) })).toEqual({
-    network: "71 clients' worth; no loss: 100 %",
-    site: "4 clients' worth, where a network counts for 4 at most; no loss: 100 %",
-  });
 });

@@ -145,7 +145,7 @@ function decideByGains(input: DecisionInput, method: GainsMethod, rttMs: number)
   const contentBytes = contentBytesOf(policy, request);
   const isOffered = request.transport === "quic" || (request.offering === true && offerMayLive(input));
   const isLater = nowMs - (request.answeredAtMs ?? Number.NEGATIVE_INFINITY) < VISIT_GAP_MS;
-  const visiting = { rttMs, contentBytes, isLater, paysPrice: !isOffered };
+  const visiting = { rttMs, contentBytes, deliveryRateBps: request.deliveryRateBps, isLater, paysPrice: !isOffered };
   const [worth, maS] = worthOf(preparedOf(policy, method), history, visiting);
   // What cannot be reckoned (NaN) is no gain.
   const offer = worth.saving.gain > (isOffered ? policy.margin.leave : policy.margin.enter);
@@ -153,7 +153,7 @@ function decideByGains(input: DecisionInput, method: GainsMethod, rttMs: number)
   const speaksForH2 = history.state !== "late" && worth.saving.gain < 0;
   const answer = offer || (speaksForH2 ? false : undefined);
   const { advertise, mode, reason, propensity } = verdict(input, answer, reasonOf(offer, worth), maS);
-  const { belief, next, price, ownShift, pages, returns, saving } = worth;
+  const { lossRatio, next, price, ceiling, ownShift, pages, returns, saving } = worth;
   // Not spread: that takes as long as the rest of a decision.
   return {
     advertise,
@@ -162,10 +162,12 @@ function decideByGains(input: DecisionInput, method: GainsMethod, rttMs: number)
     propensity,
     rttMs,
     contentBytes,
-    belief,
+    lossRatio,
+    quicAlone: worth.quicAlone,
     next,
     return: worth.return,
     price,
+    ceiling,
     ownShift,
     pages,
     returns,
@@ -191,10 +193,10 @@ function isInShare(unit: number | undefined, share: number): boolean | undefined
   return unit === undefined ? undefined : unit < share;
 }
 
-function reasonOf(offer: boolean, { belief, ownShift, saving }: Worth): Reason {
+function reasonOf(offer: boolean, { quicAlone, ownShift, saving }: Worth): Reason {
   // A margin below 0 also offers what is expected to lose a little.
   if (offer) return saving.gain > 0 ? "h3-faster" : "within-margin";
-  if (belief.quicAlone > 0.5) return "quic-loses";
+  if (quicAlone > 0.5) return "quic-loses";
   if (ownShift < 0 && saving.gain - ownShift > 0 && saving.gain < 0) return "own-loads-slower";
   return saving.gain > 0 ? "within-margin" : "h2-faster";
 }

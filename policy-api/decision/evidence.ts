@@ -5,6 +5,8 @@ import { lnLeft } from "./fading.ts";
 export interface Evidence {
   readonly tcp: PacketCounts;
   readonly quic: PacketCounts;
+  /** The largest delivery rate of them, bytes per second; 0: none is known. */
+  readonly rateBps: number;
   /** Whether a QUIC connection sent so much that its slow start may have lost some of it. */
   readonly mayOvershoot: boolean;
 }
@@ -37,6 +39,7 @@ export function evidenceOf({ connections = NONE }: History, rttMs: number | unde
   const tcp = { sent: 0, lost: 0, speeds: 0, logSpeed: 0 };
   const quic = { sent: 0, lost: 0, speeds: 0, logSpeed: 0 };
   let mayOvershoot = false;
+  let rateBps = 0;
   // Counted by index: a decision spends a good part of its time here.
   for (let i = 0; i < connections.length; i++) {
     const one = connections[i] as ConnectionSeen;
@@ -46,6 +49,7 @@ export function evidenceOf({ connections = NONE }: History, rttMs: number | unde
     const isCounted = packets > 0 && packets <= PACKETS_BELIEVED;
     if (of === quic && isCounted && packets >= OVERSHOT_PACKETS) mayOvershoot = true;
     if (!(ageMs >= 0)) continue;
+    if ((one.deliveryRateBps ?? 0) > rateBps) rateBps = one.deliveryRateBps as number;
     const weight = Math.exp(lnLeft(ageMs) + lnNearness(rttMs, one.rttMs));
     if (bytes >= SPEED_BYTES_MIN && busyMs > 0) {
       of.speeds += weight;
@@ -55,7 +59,7 @@ export function evidenceOf({ connections = NONE }: History, rttMs: number | unde
     of.sent += weight * packets;
     of.lost += weight * lost;
   }
-  return { tcp, quic, mayOvershoot };
+  return { tcp, quic, rateBps, mayOvershoot };
 }
 
 /**

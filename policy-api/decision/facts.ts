@@ -1,4 +1,3 @@
-import type { UpperLevel } from "./mix.ts";
 import type { Mode } from "./policy.ts";
 import type { Transport } from "./sample.ts";
 
@@ -50,10 +49,9 @@ export interface ConnectionSeen {
 }
 
 /**
- * What a decision knows of the past: the client's own connections, and for each level above it how many clients are on
- * each loss node. `unknown`: the look-up found nothing. `late`: it did not arrive in time.
+ * What a decision knows of the past: the client's own connections. `unknown`: the look-up found nothing. `late`: it did not arrive in time.
  */
-export interface History extends Readonly<Partial<Record<UpperLevel, readonly number[] | undefined>>> {
+export interface History {
   readonly state: "known" | "unknown" | "late";
   readonly connections?: readonly ConnectionSeen[] | undefined;
 }

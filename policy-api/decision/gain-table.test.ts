@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { FIGURES, figuresAt, type GainTable, gridOf, nearestPlace, overNodes } from "./gain-table.ts";
-import { LOSS_NODES, NODES } from "./loss-nodes.ts";
+import { type GainTable, gainsAt, gridOf, lossWeights, nearestPlace } from "./gain-table.ts";
+import { LOSS_NODES } from "./loss-nodes.ts";
 
 const of = (gain: number[][][]) => ({ gain, se: gain.map((losses) => losses.map((rtts) => rtts.map(() => 0.02))) });
 const TABLE: GainTable = {
@@ -35,101 +35,73 @@ const TABLE: GainTable = {
   priceSe: [0.01, 0.01],
 };
 
-/** What the table says at an RTT and size. */
-function gainsAt(table: GainTable, rttMs: number, contentBytes: number) {
-  const [figures, price] = figuresAt(gridOf(table), rttMs, contentBytes);
-  const figuresFrom = (place: number): readonly number[] => figures.slice(place, place + NODES);
-  const { next, nextSe, return: again, returnSe } = FIGURES;
-  return {
-    next: figuresFrom(next),
-    nextSe: figuresFrom(nextSe),
-    return: figuresFrom(again),
-    returnSe: figuresFrom(returnSe),
-    price,
-  };
+/** What a table says at an RTT, a size and one of its losses. */
+function at(table: GainTable, rttMs: number, contentBytes: number, node: number) {
+  return gainsAt(gridOf(table), rttMs, contentBytes, [0, 0, 0].fill(1, node, node + 1));
 }
 
-describe("figuresAt", () => {
+describe("gainsAt", () => {
   it("is the table's own figure at its places", () => {
-    const { next, price } = gainsAt(TABLE, 99, 1e5);
-    expect(next[0]).toBeCloseTo(0.1, 12);
-    expect(next[2]).toBeCloseTo(0.3, 12);
-    expect(next[5]).toBeCloseTo(0.5, 12);
-    expect(price).toBeCloseTo(0.1, 12);
+    expect([0, 1, 2].map((node) => at(TABLE, 99, 1e5, node).next)).toEqual([0.1, 0.3, 0.5]);
+    expect(at(TABLE, 99, 1e5, 0).price).toBeCloseTo(0.1, 12);
   });
 
   it("is half way between two, in the logarithm", () => {
     // 1 added to an RTT: ln(10), ln(100), half way is sqrt(1000).
-    expect(gainsAt(TABLE, Math.sqrt(1_000) - 1, 1e5).next[0]).toBeCloseTo(0.05, 9);
-    expect(gainsAt(TABLE, 9, Math.sqrt(1e11)).next[0]).toBeCloseTo(0.5, 9);
-    expect(gainsAt(TABLE, Math.sqrt(1_000) - 1, 1e5).price).toBeCloseTo(0.2, 9);
+    expect(at(TABLE, Math.sqrt(1_000) - 1, 1e5, 0).next).toBeCloseTo(0.05, 9);
+    expect(at(TABLE, 9, Math.sqrt(1e11), 0).next).toBeCloseTo(0.5, 9);
+    expect(at(TABLE, Math.sqrt(1_000) - 1, 1e5, 0).price).toBeCloseTo(0.2, 9);
   });
 
-  it("lies between its neighbours at a loss that the table does not have", () => {
-    const { next } = gainsAt(TABLE, 9, 1e5);
-    for (const node of [3, 4]) {
-      expect(next[node]).toBeGreaterThan(0.2);
-      expect(next[node]).toBeLessThan(0.4);
-    }
+  it("is the mean over losses by their weights", () => {
+    const mean = gainsAt(gridOf(TABLE), 9, 1e5, [0.5, 0.25, 0.25]);
+    expect(mean.next).toBeCloseTo(0.15, 12);
+    expect(mean.nextSquare).toBeCloseTo(0.25 * 0.04 + 0.25 * 0.16 + 0.02 ** 2, 12);
+    expect(mean.again).toBeCloseTo(2, 12);
   });
 
   it.each([
     ["nearer", 0.1, 1e5, 0],
     ["farther", 1e4, 1e5, 0.1],
     ["smaller", 9, 1, 0],
+    ["larger", 9, 1e12, 1],
   ])("takes the table's end outside of it: %s", (_name, rttMs, bytes, expected) => {
-    expect(gainsAt(TABLE, rttMs, bytes).next[0]).toBeCloseTo(expected, 12);
-  });
-
-  describe("of a page larger than the table's", () => {
-    const ofLarger = (bytes: number) => gainsAt(TABLE, 9, bytes).next;
-    const largest = ofLarger(1e6);
-
-    it("leaves a tenth of the gain without loss at ten times the size, and half of the way there in the logarithm", () => {
-      expect(ofLarger(1e7)[0]).toBeCloseTo(0.1, 12);
-      expect(ofLarger(Math.sqrt(1e13))[0]).toBeCloseTo(0.55, 9);
-    });
-
-    it("takes a loss for a higher one, and the highest for itself", () => {
-      // 0.2 % is a loss of the table's: three times as much lies between it and 5 %.
-      expect(largest[2]).toBeCloseTo(1.2, 12);
-      expect(ofLarger(1e7)[2]).toBeGreaterThan(1.2);
-      expect(ofLarger(1e7)[2]).toBeLessThan(1.4);
-      expect(ofLarger(1e7)[5]).toBeCloseTo(1.4, 12);
-    });
-
-    it("says no more of one still larger", () => {
-      expect(ofLarger(1e12)).toEqual(ofLarger(1e7));
-    });
-  });
-
-  it("gives its standard errors likewise", () => {
-    const { nextSe, returnSe, return: again } = gainsAt(TABLE, 30, 3e5);
-    for (const se of [...nextSe, ...returnSe]) expect(se).toBeCloseTo(0.02, 12);
-    for (const gain of again) expect(gain).toBeCloseTo(2, 12);
+    expect(at(TABLE, rttMs, bytes, 0).next).toBeCloseTo(expected, 12);
   });
 
   it("says NaN of broken figures", () => {
-    expect(gainsAt(TABLE, Number.NaN, 1e5).next.every(Number.isFinite)).toBe(true);
-    expect(gainsAt({ ...TABLE, next: of([]) }, 9, 1e5).next.every(Number.isNaN)).toBe(true);
+    expect(at(TABLE, Number.NaN, 1e5, 0).next).toBe(0);
+    expect(at({ ...TABLE, next: of([]) }, 9, 1e5, 0).next).toBeNaN();
   });
 });
 
-describe("overNodes", () => {
-  it("leaves a mix over the nodes as it is", () => {
-    const mix = [0.5, 0.2, 0.1, 0.1, 0.05, 0.05];
-    overNodes(LOSS_NODES, mix).forEach((weight, node) => expect(weight).toBeCloseTo(mix[node] ?? 0, 12));
+describe("lossWeights", () => {
+  const mix = Float64Array.from([0.7, 0.2, 0.1]);
+  const weights = (sent: number, lost: number) => [...lossWeights(gridOf(TABLE), mix, { sent, lost })];
+
+  it("is the mix where nobody has counted packets", () => {
+    expect(weights(0, 0)).toEqual([...mix]);
   });
 
-  it("spreads another loss over its neighbours, and makes it add up to 1", () => {
-    const spread = overNodes([0, 0.01], [1, 1]);
-    expect(spread[0]).toBeCloseTo(0.5, 2);
-    expect((spread[3] ?? 0) + (spread[4] ?? 0)).toBeCloseTo(0.5, 2);
-    expect(spread.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 12);
+  it("counts a client's own loss half after 500 packets, and nearly whole after many", () => {
+    expect(weights(500, 1)[1]).toBeCloseTo(0.5 * 0.2 + 0.5, 9);
+    expect(weights(1e6, 5e4)[2]).toBeGreaterThan(0.999);
   });
 
-  it("leaves no loss without any weight: packets could never show it", () => {
-    for (const weight of overNodes([0, 0.05], [1, 0])) expect(weight).toBeGreaterThan(0.001);
+  it("spreads a loss that the table does not have over its neighbours", () => {
+    const [none = 0, some = 0, much = 0] = weights(1e9, 1e7);
+    expect(none).toBeLessThan(1e-6);
+    expect(some).toBeGreaterThan(0.1);
+    expect(some + much).toBeCloseTo(1, 6);
+  });
+
+  it("always adds up to 1", () => {
+    for (const [sent, lost] of [
+      [10, 10],
+      [1, 0],
+      [4_000, 3],
+    ] as const)
+      expect(weights(sent, lost).reduce((a, b) => a + b)).toBeCloseTo(1, 12);
   });
 });
 

@@ -1,4 +1,3 @@
-import { LOSS_NODES, NODES, zeros } from "./loss-nodes.ts";
 import type { GainsMethod } from "./policy.ts";
 
 /** What HTTP/3 gains on one stack: ln(HTTP/2's time / HTTP/3's), so that 0.1 is a page in 0.905 of the time. Axes increase. */
@@ -10,91 +9,98 @@ const RTT_OFFSET_MS = 1;
 /** Added to a loss before its logarithm: a page cannot tell less than one packet in two thousand. */
 const LOSS_OFFSET = 0.0005;
 
-/**
- * A page of ten times the largest size. Without loss HTTP/3 saves it no more time than a smaller one, so less of it: 0.08 to
- * 0.33 of the logarithm (latency-sweep and bandwidth-limits, 10 MB beside 1 MB). With loss it meets more of it: chosen on
- * the given mix of `population`, where the square root of ten did a little better than one and ten.
- */
-const LARGER = { size: 10, cleanGain: 0.1, loss: Math.sqrt(10) } as const;
+/** The figures that a table has at each place. */
+const FIGURES = ["next", "nextSe", "return", "returnSe"] as const;
+const WIDTH = FIGURES.length;
 
-/** Where the figures at each loss node begin. */
-export const FIGURES = { next: 0, nextSe: NODES, return: 2 * NODES, returnSe: 3 * NODES } as const;
-const WIDTH = 4 * NODES;
-const ALL_ZEROS: readonly number[] = [zeros(), zeros(), zeros(), zeros()].flat();
-
-/** A table as decisions read it: at every RTT and size of its own, the figures at each loss node. */
+/** A table as decisions read it. Axes are in the coordinates that gains are linear in. */
 export interface GainGrid {
   readonly rtt: Float64Array;
+  readonly loss: Float64Array;
   readonly bytes: Float64Array;
-  /** By size, RTT, figure and node. */
+  /** By size, loss, RTT and figure. */
   readonly figures: Float64Array;
   readonly price: Float64Array;
 }
 
-/**
- * Gains at an RTT and size, linear between the logarithms of the table's, and the price there: for each loss node a figure, from the place
- * in FIGURES on. Outside the table's RTTs and below its sizes the nearest end counts; above its sizes what LARGER says, up to there. Pure.
- */
-export function figuresAt(
-  { rtt, bytes, figures, price }: GainGrid,
-  rttMs: number,
-  contentBytes: number,
-): readonly [at: readonly number[], price: number] {
-  const [rttIndex, far] = placeOn(rtt, rttCoordinate(rttMs));
-  const [bytesIndex, large] = placeOn(bytes, Math.log(contentBytes));
-  const [near, small] = [1 - far, 1 - large];
-  // The four places around, and the share of each. At an end of an axis the place beyond counts nothing.
-  const place = (bytesIndex * rtt.length + rttIndex) * WIDTH;
-  const toRtt = far === 0 ? 0 : WIDTH;
-  const toBytes = large === 0 ? 0 : rtt.length * WIDTH;
-  const at = ALL_ZEROS.slice();
-  for (let i = 0; i < WIDTH; i++) {
-    const from = place + i;
-    at[i] =
-      small * (near * (figures[from] as number) + far * (figures[from + toRtt] as number)) +
-      large * (near * (figures[from + toBytes] as number) + far * (figures[from + toBytes + toRtt] as number));
-  }
-  const beyond = Math.min(rttIndex + 1, price.length - 1);
-  return [at, near * (price[rttIndex] as number) + far * (price[beyond] as number)];
+/** Of one place, and how much it counts: the figures' squares are of gain and error together. */
+interface Mean {
+  next: number;
+  nextSquare: number;
+  again: number;
+  againSquare: number;
 }
 
-/** A loss that a mix has nobody for is rare, not impossible: without this no packets could ever show it. */
-const RARE = 0.002;
-
-/** Spreads weights over a table's losses onto the loss nodes, each to its two neighbours. Adds up to 1. Pure. */
-export function overNodes(lossRatio: readonly number[], weights: readonly number[]): number[] {
-  const nodes = Float64Array.from(LOSS_NODES, lossCoordinate);
-  const spread = zeros();
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  for (const [i, weight] of weights.entries()) {
-    const [index, share] = placeOn(nodes, lossCoordinate(lossRatio[i] ?? 0));
-    spread[index] = (spread[index] ?? 0) + ((1 - share) * weight) / total;
-    if (share > 0) spread[index + 1] = (spread[index + 1] ?? 0) + (share * weight) / total;
+/**
+ * Gains at an RTT and size, the mean over losses by their weights, linear between the logarithms of the table's axes; and the price there.
+ * Outside the table the nearest end counts. Pure.
+ *
+ * @param weights Of the table's losses, adding up to 1.
+ */
+export function gainsAt(
+  { rtt, bytes, loss, figures, price }: GainGrid,
+  rttMs: number,
+  contentBytes: number,
+  weights: ArrayLike<number>,
+): Mean & { readonly price: number } {
+  const [rttIndex, far] = placeOn(rtt, rttCoordinate(rttMs));
+  const [bytesIndex, large] = placeOn(bytes, Math.log(contentBytes));
+  const mean = { next: 0, nextSquare: 0, again: 0, againSquare: 0, price: 0 };
+  // The four places around, and the share of each. At an end of an axis the place beyond counts nothing.
+  const toRtt = far === 0 ? 0 : WIDTH;
+  const toBytes = large === 0 ? 0 : loss.length * rtt.length * WIDTH;
+  for (let node = 0; node < loss.length; node++) {
+    const weight = weights[node] as number;
+    if (weight === 0) continue;
+    const place = ((bytesIndex * loss.length + node) * rtt.length + rttIndex) * WIDTH;
+    const at = (figure: number): number => {
+      const from = place + figure;
+      return (
+        (1 - large) * ((1 - far) * (figures[from] as number) + far * (figures[from + toRtt] as number)) +
+        large * ((1 - far) * (figures[from + toBytes] as number) + far * (figures[from + toBytes + toRtt] as number))
+      );
+    };
+    const [next, nextSe, again, againSe] = [at(0), at(1), at(2), at(3)];
+    mean.next += weight * next;
+    mean.nextSquare += weight * (next * next + nextSe * nextSe);
+    mean.again += weight * again;
+    mean.againSquare += weight * (again * again + againSe * againSe);
   }
-  const sum = spread.reduce((a, weight) => a + Math.max(weight, RARE), 0);
-  return spread.map((weight) => Math.max(weight, RARE) / sum);
+  const beyond = Math.min(rttIndex + 1, price.length - 1);
+  mean.price = (1 - far) * (price[rttIndex] as number) + far * (price[beyond] as number);
+  return mean;
+}
+
+/** A client with so many packets counts half by its own loss, and half by the mix. */
+const OWN_HALF_PACKETS = 500;
+
+/** How much each of a table's losses counts for a client: its own loss, by how many packets say it, and else the mix. Adds up to 1. Pure. */
+export function lossWeights(
+  { loss }: Pick<GainGrid, "loss">,
+  mix: Float64Array,
+  { sent, lost }: { readonly sent: number; readonly lost: number },
+): Float64Array {
+  if (!(sent > 0) || loss.length === 1) return mix;
+  const own = sent / (sent + OWN_HALF_PACKETS);
+  const weights = mix.map((share) => (1 - own) * share);
+  const [index, share] = placeOn(loss, lossCoordinate(lost / sent));
+  weights[index] = (weights[index] as number) + own * (1 - share);
+  if (share > 0) weights[index + 1] = (weights[index + 1] as number) + own * share;
+  return weights;
 }
 
 /** It takes as long as many decisions: make it once for a policy. Pure. */
 export function gridOf({ rttMs, lossRatio, contentBytes, next, return: again, price }: GainTable): GainGrid {
-  const losses = Float64Array.from(lossRatio, lossCoordinate);
   const lists = [next.gain, next.se, again.gain, again.se];
-  const figures: number[] = [];
-  const push = (size: number, lossTimes: number, cleanGain: number): void => {
-    const places = LOSS_NODES.map((loss) => placeOn(losses, lossCoordinate(loss * lossTimes)));
-    for (const rtt of rttMs.keys())
-      for (const list of lists)
-        for (const [node, [index, share]] of places.entries()) {
-          const at = (loss: number): number => list[size]?.[loss]?.[rtt] ?? Number.NaN;
-          const there = share === 0 ? at(index) : at(index) * (1 - share) + at(index + 1) * share;
-          figures.push(LOSS_NODES[node] === 0 ? there * cleanGain : there);
-        }
-  };
-  for (const size of contentBytes.keys()) push(size, 1, 1);
-  push(contentBytes.length - 1, LARGER.loss, LARGER.cleanGain);
+  const figures = contentBytes.flatMap((_, size) =>
+    lossRatio.flatMap((_loss, loss) =>
+      rttMs.flatMap((_rtt, rtt) => lists.map((list) => list[size]?.[loss]?.[rtt] ?? Number.NaN)),
+    ),
+  );
   return {
     rtt: Float64Array.from(rttMs, rttCoordinate),
-    bytes: Float64Array.from([...contentBytes, LARGER.size * (contentBytes.at(-1) ?? Number.NaN)], Math.log),
+    loss: Float64Array.from(lossRatio, lossCoordinate),
+    bytes: Float64Array.from(contentBytes, Math.log),
     figures: Float64Array.from(figures),
     price: Float64Array.from(price),
   };

@@ -1,13 +1,19 @@
-import { addSample, seenAt } from "./connections.ts";
-import type { History } from "./facts.ts";
-import type { ClientState } from "./levels.ts";
-import { type LevelState, mixAt, type UpperLevel, UPPER_LEVELS } from "./mix.ts";
-import type { OfferState } from "./offers.ts";
 import type { LastDecided } from "./assignment.ts";
+import { addSample, type ConnectionRecord, readConnections, seenAt } from "./connections.ts";
+import type { History } from "./facts.ts";
+import type { OfferState } from "./offers.ts";
+import { object, type Read } from "./parse.ts";
 import type { PathSample } from "./sample.ts";
 
-/** What a look-up brings: the state of each level that has one, and the offers that the client may hold. */
-export interface Remembered extends Readonly<Partial<Record<UpperLevel, LevelState | undefined>>> {
+export const readClientState = object({
+  /** The newest first. */
+  connections: readConnections,
+});
+/** What is kept of a client's paths. Plain JSON, of bounded size. */
+export type ClientState = Read<typeof readClientState>;
+
+/** What a look-up brings: what is kept of the client, and the offers that it may hold. */
+export interface Remembered {
   readonly client?: ClientState | undefined;
   readonly offers?: OfferState | undefined;
   /** The last page of this client that a drawn arm decided about. */
@@ -18,24 +24,11 @@ export interface Remembered extends Readonly<Partial<Record<UpperLevel, LevelSta
  * What is known of a client at `nowMs`, from what was remembered and from fresh samples (this connection's, and those
  * on their way to the store). Fresh samples that are already in what was remembered change nothing.
  *
- * A client is not its own neighbour: what its network has of it is left out. (Of what the levels above have, it is one of
- * many.)
- *
  * @param remembered Undefined if the look-up did not arrive in time.
  */
 export function historyAt(remembered: Remembered | undefined, fresh: readonly PathSample[], nowMs: number): History {
-  const records = fresh.reduce(addSample, remembered?.client?.connections ?? []);
-  const connections = records.map((record) => seenAt(record, nowMs));
-  const levels: { [L in UpperLevel]?: readonly number[] } = {};
-  const own = remembered?.client?.given;
-  for (const level of UPPER_LEVELS) {
-    const state = remembered?.[level];
-    if (state === undefined) continue;
-    const clients = mixAt(state.mix, nowMs);
-    const ours = level === "network" && own !== undefined ? mixAt(own, nowMs) : undefined;
-    levels[level] = ours === undefined ? clients : clients.map((n, node) => Math.max(0, n - (ours[node] ?? 0)));
-  }
+  const before: readonly ConnectionRecord[] = remembered?.client?.connections ?? [];
+  const connections = fresh.reduce(addSample, before).map((record) => seenAt(record, nowMs));
   if (remembered === undefined) return { state: "late", connections };
-  const nothing = remembered.client === undefined && Object.keys(levels).length === 0;
-  return { state: nothing ? "unknown" : "known", connections, ...levels };
+  return { state: remembered.client === undefined ? "unknown" : "known", connections };
 }

@@ -17,7 +17,7 @@ type Whole<T> = T extends readonly (infer I)[]
     : T;
 
 const methods: { [K in Method["kind"]]: Whole<Extract<Method, { kind: K }>> } = {
-  gains: { ...GAINS, mixAbout: "m" },
+  gains: { ...GAINS, mixAbout: "m", ceilingBps: 25e6 },
   "zero-lines": {
     kind: "zero-lines",
     lines: [{ deliveryRateBps: 1e6, rttMs: [0, 10], lossRatio: [0.1, 2] }],

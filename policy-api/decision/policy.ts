@@ -94,6 +94,8 @@ const readGainsMethod = fitting(
     mix: list(number(0, 1), 1, AXIS_MAX),
     /** Where the mix comes from, in words. */
     mixAbout: optional(text(1000)),
+    /** What HTTP/3 carries at most, bytes per second: a receiver's processor takes QUIC's packets less fast than TCP's. Absent: any rate. */
+    ceilingBps: optional(number(1, MAX.deliveryRateBps)),
   }),
   ({ mix, table }, fault) => {
     requireLength(mix, table.lossRatio.length, "lossRatio", "/mix", fault);

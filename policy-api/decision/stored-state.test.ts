@@ -1,18 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { CONNECTIONS } from "./connections.ts";
-import { applySamples, EMPTY_CLIENT, readClientState } from "./levels.ts";
-import { addGiven, addToNetwork, EMPTY_LEVEL, readLevelState } from "./mix.ts";
+import { addSample, CONNECTIONS } from "./connections.ts";
+import { readClientState } from "./history.ts";
 import { IGNORED_MAX, NO_OFFER, readOfferState } from "./offers.ts";
 import { parse, type Parsed } from "./parse.ts";
-import { NOON_MS, sample } from "./testing.ts";
+import { sample } from "./testing.ts";
 
-const { state: CLIENT, given: GIVEN } = applySamples(
-  EMPTY_CLIENT,
-  [sample({ packetsSent: 1_000, packetsLost: 10, rttMs: 20, bytesSent: 1e6, busyMs: 90, deliveryRateBps: 1e6 })],
-  NOON_MS,
-);
+const CLIENT = {
+  connections: addSample(
+    [],
+    sample({ packetsSent: 1_000, packetsLost: 10, rttMs: 20, bytesSent: 1e6, busyMs: 90, deliveryRateBps: 1e6 }),
+  ),
+};
 const [CONNECTION] = CLIENT.connections;
-const { state: NETWORK, given: ONWARD } = addToNetwork(EMPTY_LEVEL, GIVEN, 64_500);
 const faultsOf = (parsed: Parsed<unknown>) => (parsed.ok ? [] : parsed.faults.map(({ pointer }) => pointer));
 
 describe("readClientState", () => {
@@ -22,7 +21,7 @@ describe("readClientState", () => {
 
   it.each([
     ["no object", [], [""]],
-    ["nothing", {}, ["/connections", "/given"]],
+    ["nothing", {}, ["/connections"]],
     [
       "another transport",
       { ...CLIENT, connections: [{ ...CONNECTION, transport: "sctp" }] },
@@ -38,24 +37,8 @@ describe("readClientState", () => {
       { ...CLIENT, connections: Array.from({ length: CONNECTIONS + 1 }, () => CONNECTION) },
       ["/connections"],
     ],
-    ["a mix that is none", { ...CLIENT, given: { clients: [1], asOfMs: 0 } }, ["/given/clients"]],
   ])("%s", (_name, input, pointers) => {
     expect(faultsOf(parse(readClientState, input))).toEqual(pointers);
-  });
-});
-
-describe("readLevelState", () => {
-  it.each([
-    ["of a network", NETWORK],
-    ["of what is above", { mix: addGiven(EMPTY_LEVEL.mix, ONWARD), bornAtMs: 0 }],
-  ])("reads what was written: %s", (_name, state) => {
-    expect(parse(readLevelState, JSON.parse(JSON.stringify(state)))).toEqual({ ok: true, value: state });
-  });
-
-  it("names what is wrong", () => {
-    expect(faultsOf(parse(readLevelState, { mix: { clients: "many", asOfMs: 0 }, bornAtMs: 0 }))).toEqual([
-      "/mix/clients",
-    ]);
   });
 });
 

@@ -1,8 +1,8 @@
-import { type Belief, beliefOf } from "./belief.ts";
+import { ceilingLoss } from "./ceiling.ts";
 import { type Evidence, evidenceOf } from "./evidence.ts";
 import type { History } from "./facts.ts";
-import { FIGURES, figuresAt, type GainGrid, gridOf, overNodes } from "./gain-table.ts";
-import { NODES } from "./loss-nodes.ts";
+import { type GainGrid, gainsAt, gridOf, lossWeights } from "./gain-table.ts";
+import { quicAlone } from "./policed.ts";
 import type { GainsMethod, Policy } from "./policy.ts";
 import { pagesAhead, returnsWithin } from "./visit.ts";
 
@@ -14,13 +14,18 @@ export interface Expected {
 
 /** What an offer is worth, and why. */
 export interface Worth {
-  readonly belief: Belief;
+  /** What was lost of the client's own packets, 0 to 1. Undefined: too few were counted. */
+  readonly lossRatio: number | undefined;
+  /** The probability that the network drops QUIC's packets and not TCP's. */
+  readonly quicAlone: number;
   /** Of a next page, own loads included. */
   readonly next: Expected;
   /** Of a return's first page. */
   readonly return: Expected;
   /** What the page at hand loses. */
   readonly price: number;
+  /** What both gains lose as HTTP/3 carries at most so much: 0 or less. */
+  readonly ceiling: number;
   /** What the client's own loads over both protocols add to both gains. */
   readonly ownShift: number;
   /** How many pages and returns an offer changes. */
@@ -33,6 +38,8 @@ export interface Worth {
 export interface Visiting {
   readonly rttMs: number;
   readonly contentBytes: number;
+  /** Of the connection at hand, bytes per second, as far as it is known. */
+  readonly deliveryRateBps?: number | undefined;
   /** Whether pages came before in this visit. */
   readonly isLater: boolean;
   /** Whether the page at hand may change to HTTP/3 by this offer: it came over TCP, and nothing was offered before. */
@@ -48,17 +55,22 @@ const POLICED_GAIN = -1;
 /** A policy of gains as decisions read it. It takes as long as many decisions to make: make it once. */
 export interface PreparedGains {
   readonly grid: GainGrid;
-  readonly mix: readonly number[];
+  readonly mix: Float64Array;
+  readonly ceilingBps: number | undefined;
   readonly ma: Policy["ma"];
   readonly pages: { readonly first: number; readonly later: number };
   /** How many returns an offer of the shortest and of the longest life meets. */
   readonly returns: { readonly min: number; readonly max: number };
 }
 
-export function prepareGains({ table, mix }: GainsMethod, { visit, ma }: Pick<Policy, "visit" | "ma">): PreparedGains {
+export function prepareGains(
+  { table, mix, ceilingBps }: GainsMethod,
+  { visit, ma }: Pick<Policy, "visit" | "ma">,
+): PreparedGains {
   return {
     grid: gridOf(table),
-    mix: overNodes(table.lossRatio, mix),
+    mix: Float64Array.from(mix),
+    ceilingBps,
     ma,
     pages: pagesAhead(visit),
     returns: { min: returnsWithin(visit, ma.minS), max: returnsWithin(visit, ma.maxS) },
@@ -70,50 +82,45 @@ export function prepareGains({ table, mix }: GainsMethod, { visit, ma }: Pick<Po
  * ones of the visit, and returns while the offer lives. With it the life that the offer should have, seconds. Pure.
  */
 export function worthOf(
-  { grid, mix, ma, pages: ahead, returns: within }: PreparedGains,
+  { grid, mix, ceilingBps, ma, pages: ahead, returns: within }: PreparedGains,
   history: History,
   visiting: Visiting,
 ): readonly [worth: Worth, maS: number] {
-  const { rttMs, contentBytes, isLater, paysPrice } = visiting;
+  const { rttMs, contentBytes, deliveryRateBps = 0, isLater, paysPrice } = visiting;
   const evidence = evidenceOf(history, rttMs);
-  const belief = beliefOf(mix, history, evidence);
-  const [gains, priceThere] = figuresAt(grid, rttMs, contentBytes);
-  const plain = expected(belief, gains, FIGURES.next, FIGURES.nextSe);
+  const alone = quicAlone(evidence);
+  const packets = { sent: evidence.tcp.sent + evidence.quic.sent, lost: evidence.tcp.lost + evidence.quic.lost };
+  const there = gainsAt(grid, rttMs, contentBytes, lossWeights(grid, mix, packets));
+  const line = { reachedBps: evidence.rateBps, leastBps: deliveryRateBps };
+  const ceiling = ceilingBps === undefined ? 0 : ceilingLoss(ceilingBps, visiting, line);
+  const plain = expected(there.next, there.nextSquare, ceiling, alone);
   const ownShift = shiftOf(plain.gain, ownLoads(evidence));
   const next = { gain: plain.gain + ownShift, deviation: plain.deviation };
-  const plainReturn = expected(belief, gains, FIGURES.return, FIGURES.returnSe);
+  const plainReturn = expected(there.again, there.againSquare, ceiling, alone);
   const again = { gain: plainReturn.gain + ownShift, deviation: plainReturn.deviation };
   // Where a return would lose, an offer is for this visit alone.
   const isForReturns = again.gain > 0;
   const maS = isForReturns ? ma.maxS : ma.minS;
   const returns = isForReturns ? within.max : within.min;
   const pages = isLater ? ahead.later : ahead.first;
-  const price = paysPrice ? priceThere : 0;
+  const price = paysPrice ? there.price : 0;
   const changed = pages + returns;
   const gain = changed > 0 ? (pages * next.gain + returns * again.gain - price) / changed : 0;
   const deviation = changed > 0 ? (pages * next.deviation + returns * again.deviation) / changed : 0;
   const saving = { gain, deviation };
-  return [{ belief, next, return: again, price, ownShift, pages, returns, saving }, maS];
+  const lossRatio = packets.sent < OWN_LOSS_PACKETS ? undefined : packets.lost / packets.sent;
+  return [{ lossRatio, quicAlone: alone, next, return: again, price, ceiling, ownShift, pages, returns, saving }, maS];
 }
 
-/** The mean over the belief, and its deviation: over the nodes, the table's errors, and how paths differ from the table. */
-function expected(
-  { weights, quicAlone }: Belief,
-  figures: readonly number[],
-  ofGain: number,
-  ofError: number,
-): Expected {
-  let gain = 0;
-  let square = 0;
-  for (let node = 0; node < NODES; node++) {
-    const weight = weights[node] as number;
-    const [there, error] = [figures[ofGain + node] as number, figures[ofError + node] as number];
-    gain += weight * there;
-    square += weight * (there * there + error * error);
-  }
-  const fair = 1 - quicAlone;
-  const mean = fair * gain + quicAlone * POLICED_GAIN;
-  const variance = fair * square + quicAlone * POLICED_GAIN * POLICED_GAIN - mean * mean;
+/** From so many packets on a client's own loss is known well enough to be named. */
+const OWN_LOSS_PACKETS = 500;
+
+/** The mean, and its deviation: over losses, the table's errors, and whether the network polices UDP. */
+function expected(there: number, square: number, ceiling: number, alone: number): Expected {
+  const gain = there + ceiling;
+  const mean = (1 - alone) * gain + alone * POLICED_GAIN;
+  const fair = square - there * there + gain * gain;
+  const variance = (1 - alone) * fair + alone * POLICED_GAIN * POLICED_GAIN - mean * mean;
   return { gain: mean, deviation: Math.sqrt(Math.max(0, variance)) };
 }
 

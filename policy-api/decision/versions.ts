@@ -29,6 +29,7 @@ export const AUDIT_ACTIONS = [
   "kill-switch.on",
   "kill-switch.off",
   "client.forget",
+  /** Of releases that kept records of networks. */
   "network.forget",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

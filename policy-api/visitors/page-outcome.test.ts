@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ASSIGNMENT_MS, periodAt } from "../decision/assignment.ts";
 import type { Remembered } from "../decision/history.ts";
-import { EMPTY_CLIENT } from "../decision/levels.ts";
 import { isOfPage, outcomeOf, type PagePosition, positionOf, samplesOf } from "./page-outcome.ts";
 import { HOUR_MS, NOON_MS, sample, offersHeld } from "../decision/testing.ts";
 import { pageDecision, pageReport } from "./testing-pages.ts";
@@ -111,7 +110,7 @@ describe("a page's place among its client's", () => {
   const NOTHING = { samples: [], decided: [] };
   const ACTIVATED_MS = NOW_MS - HOUR_MS;
   type Pending = Parameters<typeof positionOf>[1];
-  const client = (atMs: number) => ({ ...EMPTY_CLIENT, connections: addSample([], sample({ atMs })) });
+  const client = (atMs: number) => ({ connections: addSample([], sample({ atMs })) });
   const decided = (msAgo: number, period = PERIOD) => ({ period, atMs: NOW_MS - msAgo });
   const heard = (msAgo: number) => ({ client: client(NOW_MS - msAgo) });
 
@@ -124,7 +123,6 @@ describe("a page's place among its client's", () => {
       "unknown",
     ],
     ["nobody was there", {}, NOTHING, "new"],
-    ["neighbours were there", { site: { mix: { clients: [1], asOfMs: NOW_MS }, bornAtMs: 0 } }, NOTHING, "new"],
     // A client that is offered nothing has no answer either: position must not tell the arms apart.
     ["an answer without a connection", { offers: offersHeld({ answeredAtMs: NOW_MS - 60_000 }) }, NOTHING, "new"],
 

@@ -17,7 +17,7 @@ import {
 
 /** A page has few protocols, and few connections to its own site. */
 const LIST_MAX = 4;
-/** No connection sends more (belief.ts). */
+/** No connection sends more (evidence.ts). */
 const PACKETS_MAX = 1e9;
 const BYTES_MAX = 1e12;
 

@@ -3,7 +3,7 @@ import type { ClientReport } from "../../durable/client-report.ts";
 import { ASSIGNMENT_MS, periodAt } from "../../policy-api/decision/assignment.ts";
 import type { TablePlace } from "../../policy-api/decision/gain-table.ts";
 import type { Remembered } from "../../policy-api/decision/history.ts";
-import { applySamples, EMPTY_CLIENT } from "../../policy-api/decision/levels.ts";
+import { addSample } from "../../policy-api/decision/connections.ts";
 import { NO_OFFER } from "../../policy-api/decision/offers.ts";
 import type { Arm, AskedPage, PagePosition } from "../../policy-api/visitors/page-outcome.ts";
 import type { GainsMethod, Policy } from "../../policy-api/decision/policy.ts";
@@ -183,7 +183,7 @@ describe("a client's arm", () => {
 
 describe("the store is told of an asked page of a drawn arm", () => {
   const connection = (msAgo: number): Remembered => ({
-    client: applySamples(EMPTY_CLIENT, [sample({ atMs: NOW_MS - msAgo })], NOW_MS).state,
+    client: { connections: addSample([], sample({ atMs: NOW_MS - msAgo })) },
   });
   const decided = (msAgo: number, period = PERIOD): Remembered => ({ decided: { period, atMs: NOW_MS - msAgo } });
 

@@ -1,5 +1,4 @@
 import { periodAt } from "../../policy-api/decision/assignment.ts";
-import { ownLoss } from "../../policy-api/decision/belief.ts";
 import { contentBytesOf } from "../../policy-api/decision/decide.ts";
 import { nearestPlace, type TablePlace } from "../../policy-api/decision/gain-table.ts";
 import type { Policy } from "../../policy-api/decision/policy.ts";
@@ -83,14 +82,13 @@ function decisionOf(
   };
 }
 
-/** Without a loss where too few packets of this client were counted: then the belief is what is thought of its neighbours. */
+/** Without a loss where too few packets of this client were counted. */
 function placeOf(
   policy: Policy | undefined,
-  { belief }: Advice["decision"],
+  { lossRatio }: Advice["decision"],
   rttMs: number | undefined,
   contentBytes: number,
 ): TablePlace | undefined {
   if (policy?.method?.kind !== "gains" || rttMs === undefined) return undefined;
-  const lossRatio = belief && ownLoss(belief);
   return nearestPlace(policy.method.table, { rttMs, contentBytes, lossRatio });
 }

@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { FIGURES, figuresAt, type GainTable, gridOf } from "../../../policy-api/decision/gain-table.ts";
+import { type GainTable, gainsAt, gridOf } from "../../../policy-api/decision/gain-table.ts";
 import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { parsePolicy } from "../../../policy-api/decision/policy.ts";
 import type { LogTime, SenderPlace, SenderTimes } from "../senders/places.ts";
-import { gainTableOf, policyOf } from "./calibrate.ts";
+import { ACCESS_LINES, gainTableOf, policyOf } from "./calibrate.ts";
+import { leanTable } from "./lean.ts";
 import type { PriceAt } from "./price.ts";
 
 const RTTS = [5, 30, 100];
 const SIZES = [1e5, 1e6];
-/** What was measured besides, which no belief has a node for. */
+/** What was measured besides, which is none of the losses that are counted. */
 const LOSSES = [...LOSS_NODES, 0.01].toSorted((a, b) => a - b);
 const STACK = { tcp: "cubic", quic: "quic-go" } as const;
 
@@ -46,7 +47,7 @@ function tableOf(places: readonly SenderPlace[], priceAt: PriceAt = NO_PRICE): G
 describe("gainTableOf", () => {
   const table = tableOf(PLACES);
 
-  it("has the RTTs and sizes that were measured, and the losses of a belief", () => {
+  it("has the RTTs and sizes that were measured, and the losses that are counted", () => {
     expect(table).toMatchObject({ rttMs: RTTS, contentBytes: SIZES, lossRatio: LOSS_NODES });
   });
 
@@ -64,9 +65,15 @@ describe("gainTableOf", () => {
   it("is what a decision reads at these places", () => {
     for (const [size, contentBytes] of SIZES.entries())
       for (const [rtt, rttMs] of RTTS.entries()) {
-        const [figures] = figuresAt(gridOf(table), rttMs, contentBytes);
-        for (const [node] of LOSS_NODES.entries())
-          expect(figures[FIGURES.next + node]).toBeCloseTo(table.next.gain[size]?.[node]?.[rtt] ?? Number.NaN, 9);
+        for (const [node] of LOSS_NODES.entries()) {
+          const { next } = gainsAt(
+            gridOf(table),
+            rttMs,
+            contentBytes,
+            LOSS_NODES.map((_, i) => (i === node ? 1 : 0)),
+          );
+          expect(next).toBeCloseTo(table.next.gain[size]?.[node]?.[rtt] ?? Number.NaN, 9);
+        }
       }
   });
 
@@ -125,7 +132,7 @@ describe("gainTableOf", () => {
       if (rttMs === 30 && lossRatio === 0.001 && contentBytes === 1e5) return [];
       if (rttMs === 100 && lossRatio === 0.05 && contentBytes === 1e6)
         return [{ ...place, times: { cubic: own.cubic } as SenderPlace["times"] }];
-      // No node of a belief: nothing lacks.
+      // None of the losses that are counted: nothing lacks.
       return lossRatio === 0.01 ? [] : [place];
     });
     expect(gainTableOf(lacking, STACK, NO_PRICE)).toEqual({
@@ -145,8 +152,10 @@ describe("policyOf", () => {
   };
 
   it("makes a policy that can be put", () => {
-    const policy = policyOf(tableOf(PLACES), provenance);
-    expect(policy).toMatchObject({ mode: "adaptive", provenance, method: { kind: "gains" } });
+    const lean = leanTable(tableOf(PLACES), ACCESS_LINES, NO_PRICE);
+    const policy = policyOf(lean, 25e6, provenance);
+    expect(policy).toMatchObject({ mode: "adaptive", provenance, method: { kind: "gains", ceilingBps: 25e6 } });
+    expect(JSON.stringify(policy).length).toBeLessThan(8_000);
     expect(parsePolicy(JSON.parse(JSON.stringify(policy)))).toEqual({ ok: true, value: policy });
   });
 });

@@ -1,7 +1,8 @@
 import type { Gains, GainTable } from "../../../policy-api/decision/gain-table.ts";
 import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
-import { INITIAL_POLICY, type Policy, type Provenance } from "../../../policy-api/decision/policy.ts";
+import { INITIAL_POLICY, MA_MAX_S, type Policy, type Provenance } from "../../../policy-api/decision/policy.ts";
 import { GAINS, type LogTime, type SenderPlace, type SenderTimes, type Stack } from "../senders/places.ts";
+import { LEAN_MIX } from "./lean.ts";
 import type { PriceAt } from "./price.ts";
 
 /** A table, or the places that it lacks. */
@@ -13,7 +14,7 @@ const DIGITS = 3;
 const SE_MIN = 0.001;
 
 /**
- * The gain table of one stack: at every RTT and size that was measured, and at the loss nodes of a belief, what was measured there.
+ * The gain table of one stack: at every RTT and size that was measured, and at the losses that are counted, what was measured there.
  * Nothing is fitted, so that each figure is one of the report's. Pure.
  */
 export function gainTableOf(places: readonly SenderPlace[], { tcp, quic }: Stack, priceAt: PriceAt): Tabled {
@@ -54,22 +55,25 @@ function rounded(value: number): number {
   return Number(value.toFixed(DIGITS));
 }
 
-/** The policy of a stack: what an operator may deploy, or change first. */
-export function policyOf(table: GainTable, provenance: Provenance): Policy {
-  return {
-    ...INITIAL_POLICY,
-    mode: "adaptive",
-    provenance,
-    method: { kind: "gains", table, mix: ACCESS_LINES.weights, mixAbout: ACCESS_LINES.about },
-  };
+/** What a CDN offers, and the shortest that is worth a header, seconds. */
+const MA = { minS: 60, maxS: MA_MAX_S };
+
+/**
+ * The policy of a stack: what an operator may deploy, or change first.
+ *
+ * @param table a lean one
+ * @param ceilingBps what HTTP/3 carries at most, bytes per second
+ */
+export function policyOf(table: GainTable, ceilingBps: number, provenance: Provenance): Policy {
+  const method = { kind: "gains", table, mix: LEAN_MIX, ceilingBps } as const;
+  return { ...INITIAL_POLICY, mode: "adaptive", ma: MA, provenance, method };
 }
 
-const PERCENTS = [70, 10, 6, 7.5, 5, 1.5] as const;
+/** The policy that decides by the measured table itself: what a lean one is compared with. */
+export function tablePolicyOf(table: GainTable): Policy {
+  const method = { kind: "gains", table, mix: ACCESS_LINES } as const;
+  return { ...INITIAL_POLICY, mode: "adaptive", ma: MA, method };
+}
 
-/** Whom a client is taken to be before it was measured: a share for each loss node. */
-export const ACCESS_LINES = {
-  about: `access lines, fixed and cellular (assumed): ${PERCENTS.map(
-    (share, node) => `${share} % of clients lose ${(LOSS_NODES[node] ?? 0) * 100} %`,
-  ).join(", ")}`,
-  weights: PERCENTS.map((share) => share / 100),
-} as const;
+/** How many clients have each loss that is counted: access lines, fixed and cellular (assumed). */
+export const ACCESS_LINES = [0.7, 0.1, 0.06, 0.075, 0.05, 0.015] as const;

@@ -6,11 +6,12 @@ import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { parsePolicy } from "../../../policy-api/decision/policy.ts";
 import { counts, LOAD_ROW } from "../../model/load-row.ts";
-import { type Option, readOptions, words } from "../../model/options.ts";
+import { type Option, readOptions, wholeNumber, words } from "../../model/options.ts";
 import { readStarts, rowsIn } from "../../model/recorded-run.ts";
 import { type QuicSender, senderOf } from "../../model/senders.ts";
 import { placesOf, stacksOf } from "../senders/places.ts";
-import { gainTableOf, policyOf } from "./calibrate.ts";
+import { ACCESS_LINES, gainTableOf, policyOf } from "./calibrate.ts";
+import { leanTable } from "./lean.ts";
 import { priceIn } from "./price.ts";
 
 /** Makes a policy for each stack that the rows have. @throws UserError */
@@ -47,7 +48,7 @@ export async function calibrateCommand(args: readonly string[]): Promise<void> {
       loads,
       cells: places.length,
     };
-    const policy = policyOf(tabled.table, provenance);
+    const policy = policyOf(leanTable(tabled.table, ACCESS_LINES, priceAt), (options.ceiling * 1e6) / 8, provenance);
     const parsed = parsePolicy(policy);
     if (!parsed.ok) throw new Error(`The policy of ${tcp} and ${quic} is not one: ${JSON.stringify(parsed.faults)}`);
     const file = join(policies, ...(quic === "quic-go" ? [] : [quic]), `${tcp}.json`);
@@ -72,5 +73,6 @@ function folderOption(about: string, preset: string): Option<string> {
 export const CALIBRATE_OPTIONS = {
   from: folderOption("a run of `senders`", "bench/results/senders"),
   offers: folderOption("a run of `offers`: what an offer costs the page that brings it", "bench/results/offers"),
+  ceiling: wholeNumber("what HTTP/3 carries at most, Mbit/s (200)", [1, 100_000], 200),
   policies: folderOption("where the policies go, one file for each stack", ".adaptive-h3/policies"),
 };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { NODES } from "../../../policy-api/decision/loss-nodes.ts";
+import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { ACCESS_LINES } from "./calibrate.ts";
 import { readOptions } from "../../model/options.ts";
 import { CALIBRATE_OPTIONS } from "./command.ts";
@@ -18,8 +18,8 @@ it("overwrites no policy that is shipped, unless it is told to", () => {
 });
 
 it("the mix is a share of clients for each loss", () => {
-  expect(ACCESS_LINES.weights).toHaveLength(NODES);
-  expect(ACCESS_LINES.weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
+  expect(ACCESS_LINES).toHaveLength(LOSS_NODES.length);
+  expect(ACCESS_LINES.reduce<number>((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
 });
 
 it("names what is wrong", () => {

@@ -25,7 +25,7 @@ export const ARM_STYLES: Readonly<Record<Arm, Style & { readonly short: string }
   "quiche-bbr2": { name: "quiche-bbr2", short: "quiche bbr2", colour: "#000000", shape: "triangle-left" },
   "always-offer": { name: "always-offer", short: "offer", colour: "#e69f00", shape: "triangle-up" },
   published: { name: "published", short: "published", colour: "#f0e442", shape: "circle" },
-  lean: { name: "lean", short: "lean", colour: "#cc79a7", shape: "diamond" },
+  table: { name: "measured table", short: "table", colour: "#cc79a7", shape: "diamond" },
   adaptive: { name: "adaptive", short: "adaptive", colour: "#009e73", shape: "diamond" },
 };
 

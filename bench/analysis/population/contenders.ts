@@ -1,5 +1,4 @@
 import { decide } from "../../../policy-api/decision/decide.ts";
-import type { Gains } from "../../../policy-api/decision/gain-table.ts";
 import { INITIAL_POLICY, type Policy, type ZeroLine } from "../../../policy-api/decision/policy.ts";
 import { pagesAhead, returnsWithin, VISIT_GAP_MS } from "../../../policy-api/decision/visit.ts";
 import { NEXT_PAGES } from "../senders/places.ts";
@@ -25,29 +24,6 @@ export function byPolicy(policy: Policy): Contender {
     ofSize.set(contentBytes, withContent);
     const { advertise } = decide(request, history, withContent, nowMs, undefined);
     return advertise.kind === "h3" ? advertise.maS : 0;
-  };
-}
-
-/**
- * One bit per stack with the exceptions alone: a policy whose table says the same at every RTT, loss and size, its own mean there by its
- * own mix. What a client has shown still counts: blocked UDP, policed UDP, own loads.
- */
-export function leanOf(policy: Policy): Policy {
-  const { method } = policy;
-  if (method?.kind !== "gains") return policy;
-  const { table, mix } = method;
-  const meanOf = (figures: readonly (readonly (readonly number[])[])[]): number =>
-    mean(figures.map((losses) => losses.reduce((sum, rtts, loss) => sum + (mix[loss] ?? 0) * mean(rtts), 0)));
-  // No page is larger.
-  const one = { rttMs: table.rttMs.slice(0, 1), contentBytes: [1e12] };
-  const flat = ({ gain, se }: Gains): Gains => ({
-    gain: [table.lossRatio.map(() => [meanOf(gain)])],
-    se: [table.lossRatio.map(() => [meanOf(se)])],
-  });
-  const prices = { price: [mean(table.price)], priceSe: [mean(table.priceSe)] };
-  return {
-    ...policy,
-    method: { ...method, table: { ...table, ...one, next: flat(table.next), return: flat(table.return), ...prices } },
   };
 }
 

@@ -28,7 +28,7 @@ const POPULATION: Population = {
       returns: [],
       newPathOnReturn: 0,
     },
-    udp: { blocked: 0, policed: 0 },
+    udp: { blocked: 0, policed: 0, policedLossRatio: [0.02, 0.2] },
     behindSharedAddress: { share: 0, devices: [2, 8] },
   },
   tests: { near: [], tested: [{ rttMs: 80, rateMbps: 10 }] },

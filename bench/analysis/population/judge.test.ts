@@ -10,6 +10,7 @@ import { CLIENTS, DESCRIPTION, playing, STACK } from "./testing.ts";
 const life = (pagesAtS: readonly (readonly number[])[], over: Partial<Life> = {}): Life => ({
   visits: pagesAtS.map((pages) => ({ pagesAtMs: pages.map((s) => 1_000 * s), movedBy: undefined })),
   isUdpBlocked: false,
+  policedLossRatio: 0,
   others: 0,
   ...over,
 });
@@ -197,7 +198,12 @@ it("the oracle's choice is by the times that it is given", () => {
 
 describe("drawLife", () => {
   const lives = Array.from({ length: 500 }, (_, i) =>
-    drawLife({ ...DESCRIPTION, udp: { blocked: 0.1, policed: 0 } }, 64, true, seededRandom(1, "life", i)),
+    drawLife(
+      { ...DESCRIPTION, udp: { blocked: 0.1, policed: 0, policedLossRatio: [0.02, 0.2] } },
+      64,
+      true,
+      seededRandom(1, "life", i),
+    ),
   );
   it("has the pages, returns and blocked networks that are described", () => {
     const share = (test: (one: Life) => boolean) => lives.filter(test).length / lives.length;

@@ -29,8 +29,6 @@ export const ALWAYS = "always";
 export const ORACLE = "knows each client";
 export const SAME_SIGHT = "best with the same sight";
 export const ONE_BIT = "one bit";
-/** One bit, with offers that live as long as ours at most. */
-export const ONE_BIT_BRIEFLY = "one bit, offers no longer than ours";
 
 /** No policy: the other lever. Every client gets HTTP/2 alone, by a server whose TCP has bbr. */
 export const BBR_FOR_ALL = "HTTP/2 with bbr for all";
@@ -68,8 +66,7 @@ export function gainsOf(input: JudgeInput): { readonly gains: Gains; readonly we
     const contenders: Readonly<Record<string, Contender>> = {
       never,
       [ALWAYS]: always,
-      [ONE_BIT]: oneBit(seen, weightOf, always),
-      [ONE_BIT_BRIEFLY]: oneBit(seen, weightOf, () => ours.ma.maxS),
+      [ONE_BIT]: oneBit(seen, weightOf),
       ...others,
       [OURS]: byPolicy(ours),
       [SAME_SIGHT]: sameSight(seen, ours),
@@ -112,12 +109,12 @@ function meanGains(
 }
 
 /** Never or always offered, whichever is better for all clients together, by the half that is not scored. */
-function oneBit({ clients, times }: Playing, weightOf: JudgeInput["weightOf"], offer: Contender): Contender {
+function oneBit({ clients, times }: Playing, weightOf: JudgeInput["weightOf"]): Contender {
   const gain = clients.reduce((sum, client, i) => {
     const own = times[i];
     return own === undefined ? sum : sum + weightOf(client) * nextGain(own);
   }, 0);
-  return gain > 0 ? offer : never;
+  return gain > 0 ? always : never;
 }
 
 /** A contender's figures over the population. */

@@ -10,10 +10,11 @@ import { readOptions, wholeNumber, words } from "../../model/options.ts";
 import { type Population, readPopulation } from "../../model/population.ts";
 import { rowsIn } from "../../model/recorded-run.ts";
 import { QUIC_SENDERS } from "../../model/senders.ts";
+import { gainTableOf, tablePolicyOf } from "../calibrate/calibrate.ts";
 import { priceIn } from "../calibrate/price.ts";
-import type { Stack } from "../senders/places.ts";
+import { placesOf, type Stack } from "../senders/places.ts";
 import { seededRandom } from "../statistics/random.ts";
-import { byPolicy, DAY_S, flexHttp, type Forest, leanOf, publishedPolicy, publishedZeroLine } from "./contenders.ts";
+import { byPolicy, flexHttp, type Forest, publishedPolicy, publishedZeroLine } from "./contenders.ts";
 import { gainsOf, type JudgeInput, scoresOf } from "./judge.ts";
 import type { Contender } from "./play.ts";
 import { type Judged, populationReport } from "./report.ts";
@@ -25,6 +26,7 @@ const OPTIONS = {
   from: words("FOLDER", "a run of `clients` (bench/results/clients)", "bench/results/clients"),
   offers: words("FOLDER", "a run of `offers` (bench/results/offers)", "bench/results/offers"),
   grid: words("FOLDER", "a run of `ohashi-grid` (bench/results/ohashi-grid)", "bench/results/ohashi-grid"),
+  senders: words("FOLDER", "a run of `senders` (bench/results/senders)", "bench/results/senders"),
   policies: words("FOLDER", "the policies that are judged (policy-api/policies)", "policy-api/policies"),
   out: words("FOLDER", "where report and summary go (bench/results/population)", "bench/results/population"),
   seed: wholeNumber("what lives, halves and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
@@ -49,12 +51,16 @@ export async function populationCommand(args: readonly string[]): Promise<void> 
   const forest =
     options.forest === undefined ? undefined : (JSON.parse(readFileSync(options.forest, "utf8")) as Forest);
   const grid = rowsIn(resolve(ROOT, options.grid), LOAD_ROW);
+  const places = placesOf(rowsIn(resolve(ROOT, options.senders), LOAD_ROW));
+  const tableOf = (stack: Stack): Policy => {
+    const tabled = gainTableOf(places, stack, price);
+    if ("missing" in tabled) throw new UserError(`${options.senders} lacks ${tabled.missing.join("; ")}.`);
+    return tablePolicyOf(tabled.table);
+  };
   const others = (stack: Stack, ours: Policy): Readonly<Record<string, Contender>> => ({
     "ours, offers of 5 minutes at most": byPolicy({ ...ours, ma: { ...ours.ma, maxS: 300 } }),
-    "always, offers no longer than ours": () => ours.ma.maxS,
-    "ours, offers of a day at most": byPolicy({ ...ours, ma: { ...ours.ma, maxS: DAY_S } }),
-    lean: byPolicy(leanOf(ours)),
-    "lean, offers of a day at most": byPolicy(leanOf({ ...ours, ma: { ...ours.ma, maxS: DAY_S } })),
+    "ours, offers of an hour at most": byPolicy({ ...ours, ma: { ...ours.ma, maxS: 3_600 } }),
+    "the measured table": byPolicy(tableOf(stack)),
     "the published line": byPolicy(publishedPolicy(publishedZeroLine(grid, stack.tcp))),
     ...(forest === undefined ? {} : { "FlexHTTP's forest": flexHttp(forest) }),
   });

@@ -16,7 +16,7 @@ export const DESCRIPTION: PopulationDescription = {
     returns: [{ afterS: 600, share: 0.5 }],
     newPathOnReturn: 0,
   },
-  udp: { blocked: 0, policed: 0 },
+  udp: { blocked: 0, policed: 0, policedLossRatio: [0.02, 0.2] },
   behindSharedAddress: { share: 0, devices: [2, 3] },
 };
 

@@ -1,4 +1,3 @@
-import type { Gains, GainTable } from "../../../policy-api/decision/gain-table.ts";
 import { type Column, tableOf } from "../tables/table-of.ts";
 import type { LogTime } from "./places.ts";
 
@@ -12,14 +11,6 @@ export function gainsTable(
     ["loss", (loss) => `${loss * 100} %`],
     ...rttsMs.map((rttMs): Column<number> => [`${rttMs} ms`, (loss) => gainText(gainAt(loss, rttMs))]),
   ]);
-}
-
-/** The same from a policy's table, for one of its sizes. */
-export function policyGainsTable({ rttMs, lossRatio }: GainTable, { gain, se }: Gains, size: number): string {
-  return gainsTable(lossRatio, rttMs, (loss, rtt) => {
-    const [line, column] = [lossRatio.indexOf(loss), rttMs.indexOf(rtt)];
-    return { log: gain[size]?.[line]?.[column] ?? Number.NaN, se: se[size]?.[line]?.[column] ?? Number.NaN };
-  });
 }
 
 /** `0.120 ± 0.004` */

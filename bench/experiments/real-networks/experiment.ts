@@ -1,5 +1,8 @@
 import { join, resolve } from "node:path";
-import { leanOf, publishedPolicy, publishedZeroLine } from "../../analysis/population/contenders.ts";
+import { gainTableOf, tablePolicyOf } from "../../analysis/calibrate/calibrate.ts";
+import { priceIn } from "../../analysis/calibrate/price.ts";
+import { publishedPolicy, publishedZeroLine } from "../../analysis/population/contenders.ts";
+import { placesOf } from "../../analysis/senders/places.ts";
 import { integer, seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { setNetwork } from "../../harness/in-lab.ts";
@@ -17,8 +20,8 @@ import { readTraces } from "../../model/trace.ts";
 import { networksOf, type RealNetwork } from "./networks.ts";
 import { ARMS, networksReport, networksSummary, PAGES, REAL_ROW, type RealRow, STACKS } from "./report.ts";
 
-/** Between pages: the edge's sample of a page is with the worker before the next one. Drawn, so that lanes do not load in step. */
-const PAUSE_MS = { least: 6_000, most: 8_000 };
+/** Between pages, drawn: whatever the pause, what a network does to UDP has to be noticed. */
+const PAUSE_MS = { least: 1_000, most: 7_000 };
 /** Before a return. The connections have ended: how long ago matters only to offers, which live longer. */
 const AWAY_MS = 4_000;
 const FILES = 10;
@@ -93,17 +96,23 @@ export const experiment = defineExperiment({
       left.filter(({ network }) => network.rateMbps > FAST_MBPS),
     ];
     const lanes = (queue: Visit[], count: number) => Array.from({ length: count }, () => queue);
-    const grid = rowsIn(join(import.meta.dirname, "../../results/ohashi-grid"), LOAD_ROW);
+    const results = join(import.meta.dirname, "../../results");
+    const grid = rowsIn(join(results, "ohashi-grid"), LOAD_ROW);
+    const places = placesOf(rowsIn(join(results, "senders"), LOAD_ROW));
+    const price = priceIn(join(results, "offers"));
     const policies = {
-      lean: leanOf,
+      table: (_: unknown, tcp: Visit["congestion"]) => {
+        const tabled = gainTableOf(places, { tcp, quic: "quic-go" }, price);
+        if ("missing" in tabled) throw new Error(`The table lacks ${tabled.missing.join("; ")}.`);
+        return tablePolicyOf(tabled.table);
+      },
       published: (_: unknown, tcp: Visit["congestion"]) => publishedPolicy(publishedZeroLine(grid, tcp)),
     };
     await makeVisits(all, [lanes(slow, LANES), lanes(fast, FAST_LANES)], { arms: ARMS, policies }, run, (_, visiting) =>
       Promise.resolve((visit) => measureVisit(visit, visiting, seed, quick ? FILE_BYTES.quick : FILE_BYTES.usual)),
     );
   },
-  summarise: ({ options, ...recorded }) =>
-    networksSummary(recorded, networksOf(tracesOf(options), options.quick), options.seed),
+  summarise: ({ options, ...recorded }) => networksSummary(recorded, networksOf([], options.quick), options.seed),
   report: networksReport,
 });
 

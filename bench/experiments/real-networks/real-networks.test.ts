@@ -49,6 +49,7 @@ function rowsOf(change: (row: RealRow) => Partial<RealRow> = () => ({})): RealRo
               page: i + 1,
               outcome: "ok",
               loadMs,
+              filesH3: isOffered ? 1 : 0,
               startedMs: 1,
             } as const;
             const whole = blankRow(REAL_ROW, row);
@@ -71,17 +72,17 @@ it("says what each contender gains, and ours over the best fixed choice", () => 
   expect(gains["never"]).toBe(0);
   expect(gains["always"]).toBeCloseTo(0, 2);
   expect(gains["ours"]).toBeCloseTo(Math.log(2) / 2, 2);
-  expect(gains["lean"]).toBeCloseTo(0, 2);
+  expect(gains["measured table"]).toBeCloseTo(0, 2);
   expect(places.map(({ best }) => best)).toEqual(["always-offer", "fixed-h2", "always-offer", "fixed-h2"]);
   for (const { ours } of places) expect(ours.estimate).toBeCloseTo(1, 2);
-  expect(places[0]?.lean.estimate).toBeCloseTo(2, 2);
+  expect(places[0]?.overH3).toEqual([1, 1, 1]);
 });
 
 it("counts a page that never came with all its time, and leaves out a visit of a busy machine", () => {
   const failed = summaryOf(
-    rowsOf(({ arm, page }) => (arm === "lean" && page === 2 ? { loadMs: null, outcome: "timeout" } : {})),
+    rowsOf(({ arm, page }) => (arm === "table" && page === 2 ? { loadMs: null, outcome: "timeout" } : {})),
   );
-  expect(failed.places[0]?.ms.lean).toBeGreaterThan(500);
+  expect(failed.places[0]?.ms.table).toBeGreaterThan(500);
   const busy = summaryOf(rowsOf(({ visit, page }) => (visit > 0 && page === 3 ? { busyRatio: 0.99 } : {})));
   expect(busy.places).toEqual([]);
   expect(busy.left).toHaveLength(4);

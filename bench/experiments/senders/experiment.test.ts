@@ -7,7 +7,7 @@ import { experiment, senders } from "./experiment.ts";
 const usual = senders(exampleOptions());
 
 describe("senders", () => {
-  it("has each place of a gain table: every loss of a belief, at each RTT and size", () => {
+  it("has each place of a gain table: every loss that is counted, at each RTT and size", () => {
     const { cells } = usual;
     const at = new Set(cells.map(({ network, imageBytes }) => `${network.lossRatio} ${network.delayMs} ${imageBytes}`));
     const [delays, sizes] = [

@@ -27,9 +27,7 @@ const ROUTES = [
   deployment.getMetrics,
   deployment.getProbe,
   decisions.lookUpClient,
-  decisions.lookUpNetwork,
   decisions.forgetClient,
-  decisions.forgetNetwork,
   policies.listAudit,
 ] as const;
 

@@ -1,6 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { REASONS } from "../../decision/decide.ts";
-import { NODES } from "../../decision/loss-nodes.ts";
 import { CONNECTIONS } from "../../decision/connections.ts";
 import { MODES } from "../../decision/policy.ts";
 import {
@@ -49,28 +48,27 @@ const expected = (about: string) =>
   strict({ gain: z.number(), deviation: z.number() }).openapi({
     description: `${about}: ln(HTTP/2's time / HTTP/3's), and its deviation over what is not known`,
   });
-// Not `length`: the document would not say it.
-const weights = z.array(z.number().min(0)).min(NODES).max(NODES).readonly();
-
-const belief = strict({
-  weights: weights.openapi({ description: "The probability of each loss: 0, 0.1, 0.2, 0.5, 2 and 5 %" }),
-  quicAlone: z
-    .number()
-    .min(0)
-    .max(1)
-    .openapi({ description: "The probability that the network drops QUIC's packets alone" }),
-  packets: strict({ tcp: z.number(), quic: z.number() }).openapi({ description: "The evidence, faded" }),
-}).openapi("Belief");
-
 const explained = {
   mode: z.enum(MODES),
   reason: z.enum(REASONS),
   rttMs: z.number().optional().openapi({ description: "What the gain table was read at" }),
   contentBytes: z.number().optional().openapi({ description: "Likewise" }),
-  belief: belief.optional(),
+  lossRatio: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .openapi({ description: "Of the client's own packets, if enough were counted" }),
+  quicAlone: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .openapi({ description: "The probability that the network drops QUIC's packets alone" }),
   next: expected("The gain of a next page").optional(),
   return: expected("The gain of a return's first page").optional(),
   price: z.number().optional().openapi({ description: "What the page at hand loses" }),
+  ceiling: z.number().optional().openapi({ description: "What both gains lose as HTTP/3 carries at most so much" }),
   ownShift: z.number().optional().openapi({ description: "What the client's own loads add to both gains" }),
   pages: z.number().optional().openapi({ description: "How many next pages the offer changes" }),
   returns: z.number().optional().openapi({ description: "How many returns it changes" }),
@@ -111,18 +109,13 @@ const ConnectionSeen = strict({
   deliveryRateBps: deliveryRateBps.optional(),
 }).openapi("ConnectionSeen");
 
-const clientsAt = weights.openapi({ description: "How many clients have each loss: 0, 0.1, 0.2, 0.5, 2 and 5 %" });
-
-/** What is known of a client and the levels above it. */
+/** What is known of a client. */
 export const known = {
   connections: z
     .array(ConnectionSeen)
     .max(2 * CONNECTIONS)
     .readonly()
     .optional(),
-  network: clientsAt.optional(),
-  asn: clientsAt.optional(),
-  site: clientsAt.optional(),
 };
 
 const OriginOffers = strict({
@@ -215,32 +208,19 @@ const ClientRecord = strict({
   offers: Offers.optional(),
 }).openapi("ClientRecord");
 export type ClientRecord = z.infer<typeof ClientRecord>;
-const NetworkRecord = strict({ known: isKnown, network: known.network }).openapi("NetworkRecord");
 const Forgotten = strict({ forgotten: z.int().min(0).openapi({ description: "Number of rows" }) }).openapi("Forgotten");
 
 const forgotten = { 200: jsonOf("Deleted", Forgotten), ...problems(413) };
 
 export const lookUpClient = createRoute({
-  ...reads("post", "/clients/look-up", "lookUpClient", "Show what is known about a client and its network"),
+  ...reads("post", "/clients/look-up", "lookUpClient", "Show what is known about a client"),
   request,
   responses: { 200: jsonOf("As a decision would use it now", ClientRecord), ...problems(413) },
-});
-
-export const lookUpNetwork = createRoute({
-  ...reads("post", "/networks/look-up", "lookUpNetwork", "Show what is known about an address's network (/24 or /48)"),
-  request,
-  responses: { 200: jsonOf("As a decision would use it now", NetworkRecord), ...problems(413) },
 });
 
 export const forgetClient = createRoute({
   ...writes("post", "/clients/forget", "forgetClient", "Delete what is known about a client"),
   description: "Samples on their way to the store are deleted too. The audit records the call, but not the client.",
-  request,
-  responses: forgotten,
-});
-
-export const forgetNetwork = createRoute({
-  ...writes("post", "/networks/forget", "forgetNetwork", "Delete what is known about a whole network"),
   request,
   responses: forgotten,
 });

@@ -17,7 +17,7 @@ export interface PageCalls {
 /**
  * PageCalls in workerd by worker/page-price.test.ts, which fails if it counts more: visitors of Cloudflare's network, 0.4 pages a second
  * at an object, each page at one of four isolates of one data centre at random, the policy that is shipped for cubic. `reporting` has `exploration` of 0.04
- * and `reports` of 0.05, and losses as in COMMON_MIX. The numbers are the most that was counted in several runs, rounded up.
+ * and `reports` of 0.05, and losses as in worker/page-price.test.ts. The numbers are the most that was counted in several runs, rounded up.
  */
 export const COUNTED: Readonly<Record<"plain" | "reporting", PageCalls>> = {
   plain: { invocations: 1, lookUps: 0.42, records: 0.36, alarms: 0.01, rowsWritten: 0.36 },

@@ -59,8 +59,8 @@ it("says what policies decide whose gains change their signs anywhere", () => {
   const rtts = grid("us").filter((_, i) => i % 7 === 0);
   fc.assert(
     fc.property(
-      fc.array(gain, { minLength: 4, maxLength: 4 }),
-      fc.array(gain, { minLength: 4, maxLength: 4 }),
+      fc.array(gain, { minLength: shape.rttMs.length, maxLength: shape.rttMs.length }),
+      fc.array(gain, { minLength: shape.rttMs.length, maxLength: shape.rttMs.length }),
       (next, again) => {
         const each = (gains: readonly number[]) => shape.next.gain.map((losses) => losses.map(() => gains));
         const table = {
