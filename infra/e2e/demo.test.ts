@@ -52,7 +52,7 @@ it("a newcomer's order: the demo, the demo with visitors, a site of one's own; e
   const network = "another continent";
   await page.getByRole("link", { name: network }).click();
   await page.getByText("Emulated").waitFor();
-  expect(await page.locator("#why").textContent()).toContain("offered for 3600 s: HTTP/3 is faster here");
+  expect(await page.locator("#why").textContent()).toContain("offered for 86400 s: HTTP/3 is faster here");
   const protocol = (): Promise<string> =>
     page.evaluate(
       () => (performance.getEntriesByType("navigation") as PerformanceNavigationTiming[])[0]?.nextHopProtocol ?? "",
