@@ -68,6 +68,23 @@ it("real-networks: every arm's pages, and HTTP/3 is left where UDP alone loses p
   expect(report().pictures).toEqual(["real-networks.svg"]);
 }, 180_000);
 
+it("browsers: both follow an offer, on fast devices and on slow ones", async () => {
+  await succeeded(bench("browsers", "--quick"));
+  expect(rows().filter(({ outcome }) => outcome !== "ok")).toEqual([]);
+  expect(rows()).toHaveLength((2 * 3 + 1) * 3 * 4);
+  for (const browser of ["chromium", "firefox"]) {
+    const sharesOverH3 = (arm: string, device: string): number[] =>
+      rows()
+        .filter((row) => row.browser === browser && row.arm === arm && row.device === device)
+        .map(({ filesH3 }) => Number(filesH3));
+    for (const device of ["fast", "half a core", "quarter of a core"]) {
+      expect(sharesOverH3("fixed-h2", device)).toEqual([0, 0, 0, 0]);
+      expect(sharesOverH3("always-offer", device).slice(1)).toEqual([1, 1, 1]);
+    }
+  }
+  expect(report().pictures).toEqual(["browsers.svg"]);
+}, 300_000);
+
 /** The protocols of documents and files, page by page, of a quick run of `offers`. */
 function pagesOver(treatment: string): string[] {
   return Array.from({ length: 5 }, (_, i) => rows().find(({ id }) => id === `2 ms/cubic/${treatment}/0/${i + 1}`)).map(

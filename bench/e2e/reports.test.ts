@@ -9,8 +9,8 @@ import { listExperiments } from "../harness/run.ts";
 const RESULTS = join(ROOT, "bench/results");
 const experimentOf = (folder: string): string =>
   (JSON.parse(readFileSync(join(RESULTS, folder, "run.json"), "utf8")) as { experiment: string }).experiment;
-/** By a client that is gone. */
-const GONE = new Set(["offers-k6"]);
+/** By a client, and by a policy, that are gone. */
+const GONE = new Set(["offers-k6", "lean-contest"]);
 const recorded = readdirSync(RESULTS).filter(
   (folder) =>
     !GONE.has(folder) && existsSync(join(RESULTS, folder, "run.json")) && listExperiments().has(experimentOf(folder)),

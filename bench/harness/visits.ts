@@ -2,10 +2,13 @@ import { UserError } from "../../base/user-error.ts";
 import { type CoreWatch, startCoreWatch } from "../lab/cores.ts";
 import type { LabOptions } from "../lab/lab.ts";
 import type { Lane } from "../lab/lane.ts";
-import { HOST, launchIn, openClient } from "../lab/browser.ts";
+import { browserVersion, launchChromium, type LaneBrowser } from "../lab/browser.ts";
+import { slowDevice } from "../lab/device.ts";
+import { firefoxVersion, launchFirefox } from "../lab/firefox.ts";
+import type { Preferences } from "../../infra/setup/firefox.ts";
 import { type LoadedPage, loadPage } from "../lab/navigate.ts";
 import type { Arm } from "../model/arm.ts";
-import { type BrowserPage, browserPath } from "../model/browser-pages.ts";
+import { type BrowserPage, browserPath, SITE_HOST } from "../model/browser-pages.ts";
 import type { Network } from "../model/cell.ts";
 import type { Congestion } from "../model/congestion.ts";
 import { inLab, setNetwork } from "./in-lab.ts";
@@ -88,24 +91,50 @@ type LoadAgain = (query: string) => Promise<LoadedPage>;
 
 /** A visit's own place says which congestion control it meets: a lane's browser may make visits to several. */
 export function urlOf({ place, arm, page }: BrowserVisit, lane: Pick<Lane, "origin">): string {
-  return `https://${HOST}:${lane.origin(arm, place.congestion).port}${browserPath(page)}`;
+  return `https://${SITE_HOST}:${lane.origin(arm, place.congestion).port}${browserPath(page)}`;
+}
+
+/** The browsers that make visits. Firefox also as it will be: the preference to race QUIC against TCP is off in version 153. */
+export const BROWSERS = ["chromium", "firefox", "firefox-racing"] as const;
+export type BrowserName = (typeof BROWSERS)[number];
+
+const RACING: Preferences = { "network.http.happy_eyeballs_enabled": true };
+
+/** @throws UserError where this machine has no such browser and gets none */
+export async function versionOf(browser: BrowserName): Promise<string> {
+  return browser === "chromium" ? browserVersion() : firefoxVersion();
+}
+
+interface Opening {
+  /** Chromium where it is left out. */
+  readonly browser?: BrowserName;
+  /** What it gets of a core; all that the machine has where it is left out. */
+  readonly cores?: number | undefined;
+  /** Chromium: arms to which it speaks QUIC from the first packet; elsewhere Alt-Svc alone decides. */
+  readonly forced?: readonly Arm[];
+  /** Chromium: the arm whose pages have their files at a host of their own, if any. */
+  readonly files?: Arm | undefined;
 }
 
 /**
  * Starts a browser in a lane. Its visits may be to several places, unless ports are forced or files are elsewhere: those are of the
  * first one's congestion control.
- *
- * @param forced arms to which it speaks QUIC from the first packet; elsewhere Alt-Svc alone decides
- * @param files the arm whose pages have their files at a host of their own, if any
  */
 export async function openBrowser(
   { place: { congestion }, arm }: Pick<BrowserVisit, "place" | "arm">,
-  { lane, folder, cores, stack }: Visiting,
-  { forced = [], files }: { readonly forced?: readonly Arm[]; readonly files?: Arm | undefined } = {},
+  { lane, folder, cores: watch, stack }: Visiting,
+  { browser: name = "chromium", cores, forced = [], files }: Opening = {},
 ) {
   const portOf = (one: Arm): number => lane.origin(one, congestion).port;
-  const filesPort = files === undefined ? undefined : portOf(files);
-  const browser = await launchIn(lane, lane.origin(arm, congestion), forced.map(portOf), folder, stack, filesPort);
+  const prefix = cores === undefined ? [] : slowDevice(`device-${lane.index}`, cores, stack);
+  const launching = { lane, origin: lane.origin(arm, congestion), folder, prefix, stack };
+  const browser =
+    name === "chromium"
+      ? await launchChromium(launching, {
+          forcedPorts: forced.map(portOf),
+          filesPort: files === undefined ? undefined : portOf(files),
+        })
+      : await launchFirefox(launching, name === "firefox" ? {} : RACING);
   return {
     /** A visit of one that knows nothing of the site: no connection, no Alt-Svc, no cache, an address that the server has not seen. */
     visit: async <Row>(
@@ -116,21 +145,21 @@ export async function openBrowser(
     ): Promise<Row[]> => {
       await setNetwork(lane, visit.place.network, seed, visit.id);
       const url = urlOf(visit, lane);
-      let page: Awaited<ReturnType<typeof openClient>> | undefined;
+      let client: Awaited<ReturnType<LaneBrowser["openClient"]>> | undefined;
       try {
-        const client = (page = await take(() => openClient(browser, lane)));
-        return await work((query) => loadPage(client, `${url}?${query}`, lane, cores));
+        const { page } = (client = await take(() => browser.openClient()));
+        return await work((query) => loadPage(page, `${url}?${query}`, lane, watch));
       } finally {
         // What fails with its browser is no result.
         assertRuns(browser);
-        await page?.context().close();
+        await client?.close();
       }
     },
   };
 }
 
 /** @throws UserError where it does not */
-function assertRuns(browser: Awaited<ReturnType<typeof launchIn>>): void {
+function assertRuns(browser: LaneBrowser): void {
   if (!browser.isConnected()) throw new UserError("The browser ended by itself: the same command goes on.");
 }
 

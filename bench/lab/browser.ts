@@ -1,13 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { chromium } from "playwright-core";
 import { browserArgs, installChromium, UNWANTED_BROWSER_ARGS } from "../../infra/setup/chromium.ts";
 import { UserError } from "../../base/user-error.ts";
-import { FILES_HOST } from "../model/browser-pages.ts";
+import { FILES_HOST, SITE_HOST } from "../model/browser-pages.ts";
 import type { Lane, Origin } from "./lane.ts";
-
-export const HOST = "h3.test";
+import type { DrivenPage } from "./navigate.ts";
 
 /** @throws UserError where this machine has no browser and gets none */
 export function requireBrowser(): string {
@@ -23,29 +22,46 @@ export function browserVersion(): string {
   return /\d[\d.]+/.exec(printed)?.[0] ?? "of unknown version";
 }
 
+/** What a browser is started with. It ends with `stack`. */
+export interface Launching {
+  readonly lane: Lane;
+  /** Any of the lane's: all have the same address and certificate. */
+  readonly origin: Origin;
+  readonly folder: string;
+  /** What its command begins with, as of a slow device. */
+  readonly prefix: readonly string[];
+  readonly stack: AsyncDisposableStack;
+}
+
+/** A browser in a lane's client namespace, whichever it is. */
+export interface LaneBrowser {
+  readonly isConnected: () => boolean;
+  /**
+   * A client that knows nothing of the site: its own connections, its own Alt-Svc, no cache, an address that the server has not
+   * seen.
+   */
+  readonly openClient: () => Promise<{ readonly page: DrivenPage; readonly close: () => Promise<void> }>;
+}
+
 /**
- * A browser in a lane's client namespace, driven over a pipe. It ends with `stack`.
+ * Starts Chromium, driven over a pipe.
  *
- * @param origin any of the lane's: all have the same address and certificate
  * @param forcedPorts where it speaks QUIC from the first packet; elsewhere Alt-Svc alone decides
  * @param filesPort where it finds FILES_HOST, if anywhere
  */
-export async function launchIn(
-  lane: Lane,
-  { address, spkiSha256 }: Origin,
-  forcedPorts: readonly number[],
-  folder: string,
-  stack: AsyncDisposableStack,
-  filesPort?: number,
-): Promise<Browser> {
+export async function launchChromium(
+  { lane, origin: { address, spkiSha256 }, folder, prefix, stack }: Launching,
+  { forcedPorts, filesPort }: { readonly forcedPorts: readonly number[]; readonly filesPort: number | undefined },
+): Promise<LaneBrowser> {
   // Playwright starts one file, with the pipe's ends as its descriptors 3 and 4, which ip hands on.
   const starter = join(folder, `browser-${lane.index}.sh`);
-  writeFileSync(starter, `#!/bin/sh\nexec ip netns exec '${lane.clientNamespace}' '${requireBrowser()}' "$@"\n`);
+  const command = [...prefix, "ip", "netns", "exec", lane.clientNamespace, requireBrowser()];
+  writeFileSync(starter, `#!/bin/sh\nexec ${command.map(quoted).join(" ")} "$@"\n`);
   chmodSync(starter, 0o700);
   const browser = await chromium.launch({
     executablePath: starter,
     args: browserArgs({
-      host: HOST,
+      host: SITE_HOST,
       address,
       spkiSha256,
       ...(forcedPorts.length === 0 ? {} : { forcedPorts }),
@@ -58,19 +74,21 @@ export async function launchIn(
     handleSIGHUP: false,
   });
   stack.defer(() => browser.close());
-  return browser;
+  return {
+    isConnected: () => browser.isConnected(),
+    openClient: async () => {
+      await lane.setClientAddress(lane.freshClient());
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      const devtools = await context.newCDPSession(page);
+      await devtools.send("Network.enable");
+      await devtools.send("Network.setCacheDisabled", { cacheDisabled: true });
+      return { page, close: () => context.close() };
+    },
+  };
 }
 
-/**
- * A page of a client that knows nothing of the site: its own connections, its own Alt-Svc, no cache, an address that the server
- * has not seen. The caller closes its context.
- */
-export async function openClient(browser: Browser, lane: Lane): Promise<Page> {
-  await lane.setClientAddress(lane.freshClient());
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  const devtools = await context.newCDPSession(page);
-  await devtools.send("Network.enable");
-  await devtools.send("Network.setCacheDisabled", { cacheDisabled: true });
-  return page;
+/** A word of a shell's command. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,6 +3,7 @@ import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { UserError } from "../../base/user-error.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
 import { type Arm, ARM_SETUPS, type Quic } from "../model/arm.ts";
+import { SITE_HOST } from "../model/browser-pages.ts";
 import type { TcpSettings } from "../model/cell.ts";
 import type { Congestion } from "../model/congestion.ts";
 import { CROWD_FLAGS } from "./crowd-flags.ts";
@@ -54,6 +55,8 @@ export interface Lane {
   setTcp(settings: Omit<TcpSettings, "cubic">): Promise<void>;
   /** For clients that do not choose their address: what they come from, from the next connection on. */
   setClientAddress(address: string): Promise<void>;
+  /** Ends the TCP connections of the lane's clients to the server, as a browser does that is closed. */
+  endTcp(): Promise<void>;
   /** An address in a /24 that no client of this lane came from before: the server knows nothing of either. */
   freshClient(): string;
 }
@@ -132,6 +135,9 @@ export async function startLane(
     setClientAddress: async (from) => {
       await shell("ip", "-n", client, "route", "replace", `${SERVER_ADDRESS}/32`, "dev", DEVICE, "src", from);
     },
+    endTcp: async () => {
+      await shell("ip", "netns", "exec", client, "ss", "-K", "-t", "-a", "dst", SERVER_ADDRESS);
+    },
     freshClient: () => {
       if (++clients >= NETWORKS)
         throw new UserError(
@@ -175,8 +181,8 @@ async function startOrigins(
     samples,
     stateDir,
     flags: [
-      // The address, and the names that browsers use.
-      ["-host", SERVER_ADDRESS, "-host", "*.test"],
+      // The address, and the names that browsers use. Firefox takes no pattern for all names under a top one.
+      ["-host", SERVER_ADDRESS, "-host", "*.test", "-host", SITE_HOST],
       CROWD_FLAGS,
       traceFile === undefined ? [] : ["-config", `trace=${traceFile}`],
       edgeFlags,

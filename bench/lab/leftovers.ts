@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { shell } from "./shell.ts";
@@ -11,14 +11,24 @@ export function ownPrefix(): string {
 }
 
 /**
- * Removes what a killed run could not: its network namespaces and its temporary folder. Its processes and devices are
+ * Removes what a killed run could not: its network namespaces, its slow devices and its temporary folder. Its processes and devices are
  * gone already: the kernel ends a process with its starter, and a TUN device with the process that holds it. To be called
  * before this process makes any of its own: where process ids are used again, the dead one had the same.
  */
 export async function removeLeftovers(): Promise<void> {
   for (const name of await namespaces()) if (isLeftOver(name)) await shell("ip", "netns", "delete", name);
+  if (CPU_GROUPS !== undefined)
+    for (const name of readdirSync(CPU_GROUPS)) if (isLeftOver(name)) rmdirSync(join(CPU_GROUPS, name));
   removeLeftoverFolders();
 }
+
+/**
+ * Where the kernel holds groups of processes to a share of a core (cgroups(7)): version 1 has a folder for this alone. Undefined
+ * where it has none.
+ */
+export const CPU_GROUPS = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup"].find((path) =>
+  existsSync(join(path, "cgroup.procs")),
+);
 
 /** The folders alone, for what makes no namespaces: that takes neither root nor the program ip. */
 export function removeLeftoverFolders(): void {

@@ -1,14 +1,14 @@
-import { errors, type Page } from "playwright-core";
+import { errors } from "playwright-core";
 import { describe, expect, it, vi } from "vitest";
 import type { CoreWatch } from "./cores.ts";
-import { loadPage } from "./navigate.ts";
+import { type DrivenPage, loadPage } from "./navigate.ts";
 import type { PathStats } from "./path.ts";
 import { NOTHING_COUNTED } from "./testing.ts";
 
 const CORES: CoreWatch = { busyRatio: () => Number.NaN, stop: () => undefined };
 
 /** A path that carries so much meanwhile. */
-function load(page: Page, during: Partial<typeof NOTHING_COUNTED> = {}, cores = CORES) {
+function load(page: DrivenPage, during: Partial<typeof NOTHING_COUNTED> = {}, cores = CORES) {
   const stats = vi
     .fn<() => Promise<PathStats>>()
     .mockResolvedValueOnce({ aToB: NOTHING_COUNTED, bToA: NOTHING_COUNTED })
@@ -19,9 +19,13 @@ function load(page: Page, during: Partial<typeof NOTHING_COUNTED> = {}, cores = 
 describe("loadPage", () => {
   const timing = { loadMs: 12, documentProtocol: "h2" };
   const pageOf = (goto: () => Promise<unknown>) =>
-    ({ goto, evaluate: () => Promise.resolve(timing) }) as unknown as Page;
+    ({ goto, evaluate: () => Promise.resolve(timing) }) as unknown as DrivenPage;
   const answered = (altSvc: string | null, code = 200) =>
-    load(pageOf(() => Promise.resolve({ status: () => code, headerValue: () => Promise.resolve(altSvc) })));
+    load(
+      pageOf(() =>
+        Promise.resolve({ status: () => code, headers: () => (altSvc === null ? {} : { "alt-svc": altSvc }) }),
+      ),
+    );
 
   it.each([
     ['h3=":8010"; ma=300', "offer"],
@@ -43,7 +47,7 @@ describe("loadPage", () => {
   });
 
   it("has what cores and path tell, where they tell anything", async () => {
-    const page = pageOf(() => Promise.resolve({ status: () => 200, headerValue: () => Promise.resolve(null) }));
+    const page = pageOf(() => Promise.resolve({ status: () => 200, headers: () => ({}) }));
     const [during, cores] = [
       { forwardedPackets: 100, latePackets: 5 },
       { ...CORES, busyRatio: () => 0.9 },

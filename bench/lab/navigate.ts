@@ -1,11 +1,21 @@
-import { errors, type Page } from "playwright-core";
 import { PAGE_TIMEOUT_MS } from "../model/browser-pages.ts";
 import type { CoreWatch } from "./cores.ts";
 import type { Lane } from "./lane.ts";
 import { lateBetween } from "./path.ts";
 
+/** A page as playwright and puppeteer both drive it. */
+export interface DrivenPage {
+  goto(
+    url: string,
+    options: { waitUntil: "load"; timeout: number },
+  ): Promise<{ status(): number; headers(): Record<string, string> } | null>;
+  evaluate(read: (settlesMs: number) => Promise<Timing>, settlesMs: number): Promise<Timing>;
+}
+
+type Timing = Awaited<ReturnType<typeof readTiming>>;
+
 /** What a browser tells of one navigation. Times since its start, milliseconds; only `outcome` where it failed. */
-interface Navigated extends Partial<Omit<Awaited<ReturnType<typeof readTiming>>, "files">> {
+interface Navigated extends Partial<Omit<Timing, "files">> {
   /** A navigation that takes longer than its limit counts as long as that, as a timeout. */
   readonly outcome: "ok" | "failed" | "timeout";
   readonly error?: string;
@@ -19,7 +29,7 @@ interface Navigated extends Partial<Omit<Awaited<ReturnType<typeof readTiming>>,
 export type LoadedPage = Awaited<ReturnType<typeof loadPage>>;
 
 /** Loads a page, and reads cores and path around it. */
-export async function loadPage(page: Page, url: string, { path }: Pick<Lane, "path">, cores: CoreWatch) {
+export async function loadPage(page: DrivenPage, url: string, { path }: Pick<Lane, "path">, cores: CoreWatch) {
   const before = await path.stats();
   const startedMs = Date.now();
   const seen = await navigate(page, url);
@@ -32,16 +42,17 @@ export async function loadPage(page: Page, url: string, { path }: Pick<Lane, "pa
 /** A paint is reported a frame or two after it. */
 const PAINT_SETTLES_MS = 150;
 
-async function navigate(page: Page, url: string): Promise<Navigated> {
+async function navigate(page: DrivenPage, url: string): Promise<Navigated> {
   try {
     const response = await page.goto(url, { waitUntil: "load", timeout: PAGE_TIMEOUT_MS });
     if (response?.status() !== 200) return { outcome: "failed", error: `status ${response?.status()}` };
-    const altSvc = await response.headerValue("alt-svc");
+    const altSvc = response.headers()["alt-svc"];
     const answer = altSvc?.startsWith("h3=") === true ? "offer" : altSvc === "clear" ? "clear" : "none";
     return { outcome: "ok", answer, ...(await page.evaluate(readTiming, PAINT_SETTLES_MS)) };
   } catch (thrown) {
-    const [error = ""] = (thrown as Error).message.split("\n");
-    return thrown instanceof errors.TimeoutError
+    const { name, message } = thrown as Error;
+    const [error = ""] = message.split("\n");
+    return name === "TimeoutError"
       ? { outcome: "timeout", error, loadMs: PAGE_TIMEOUT_MS }
       : { outcome: "failed", error };
   }

@@ -22,15 +22,25 @@ export interface Server extends RunningProgram {
   readonly failed: Promise<string>;
 }
 
-/** Starts a program that prints a line when it is ready, and ends with `stack`. @throws UserError with what it said instead */
+/**
+ * Starts a program that prints a line when it is ready, and ends with `stack`.
+ *
+ * @param ready what the line has that says so, where it is among its errors
+ * @throws UserError with what it said instead
+ */
 export async function startServer(
   name: string,
   [file, ...args]: readonly [string, ...string[]],
   stack: AsyncDisposableStack,
+  ready?: RegExp,
 ): Promise<Server> {
   const said: string[] = [];
   const first = Promise.withResolvers<string>();
-  const program = startProgram(file, { args, onLine: first.resolve, onErrorLine: (line) => said.push(line) });
+  const onErrorLine = (line: string): void => {
+    said.push(line);
+    if (ready?.test(line) === true) first.resolve(line);
+  };
+  const program = startProgram(file, { args, onLine: ready === undefined ? first.resolve : onErrorLine, onErrorLine });
   stack.defer(() => program.stop());
   const failed = program.ended.then((why) => [...said.slice(-20), `${name} ended by itself (${why}).`].join("\n"));
   const failure = failed.then((why) => {

@@ -23,6 +23,8 @@ export type BrowserPage = keyof typeof BROWSER_PAGES;
 export const PAGE_TIMEOUT_MS = 120_000;
 export const DOCUMENT_BYTES = 20_000;
 export const BROWSER_PREFIX = "/browser/";
+/** The host of pages that browsers load. */
+export const SITE_HOST = "h3.test";
 /** The host of files, where an arm has one, at the default port: a browser of the bench knows where each of its lanes has it. */
 export const FILES_HOST = "files.test";
 /** Of a page's URL: h3, clear or none, which is what the origin itself then says by Alt-Svc, without a worker. */

@@ -3,7 +3,18 @@ import { INITIAL_POLICY, type Policy } from "../../../policy-api/decision/policy
 import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { seededRandom } from "../statistics/random.ts";
 import { always, byPolicy, clairvoyant, DAY_S, flexHttp, never } from "./contenders.ts";
-import { BBR_FOR_ALL, gainsOf, type JudgeInput, ONE_BIT, ORACLE, OURS, SAME_SIGHT, scoresOf } from "./judge.ts";
+import {
+  BBR_FOR_ALL,
+  CLASSES,
+  classesOf,
+  gainsOf,
+  type JudgeInput,
+  ONE_BIT,
+  ORACLE,
+  OURS,
+  SAME_SIGHT,
+  scoresOf,
+} from "./judge.ts";
 import { type Contender, drawLife, type Life, play } from "./play.ts";
 import { CLIENTS, DESCRIPTION, playing, STACK } from "./testing.ts";
 
@@ -171,6 +182,22 @@ describe("the judge", () => {
     expect(judged.gains[OURS]?.[2]).toBeCloseTo(0, 9);
     expect(judged.gains[OURS]?.[1]).toBeGreaterThan(0.1);
     expect(judged.gains[OURS]?.[1]).toBeLessThan(judged.gains[ORACLE]?.[1] ?? 0);
+  });
+
+  it("tells for which clients: HTTP/3 gains where packets are lost, and loses for others", () => {
+    const classes = classesOf([judged]);
+    expect(classes.map(({ of }) => of)).toEqual(CLASSES);
+    expect(classes.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+    const gainIn = (of: string, name: string) => classes.find((one) => one.of === of)?.gains[name] ?? Number.NaN;
+    for (const of of CLASSES) expect(gainIn(of, "never")).toBe(0);
+    expect(gainIn("0.1 % lost or more", OURS)).toBeGreaterThan(0.1);
+    const udp = { ...DESCRIPTION.udp, policed: 0.5 };
+    const [policed] = classesOf([gainsOf(input({ description: { ...DESCRIPTION, udp } }))]);
+    expect(policed?.share).toBeGreaterThan(0.3);
+    expect(policed?.gains["always"]).toBeLessThan(policed?.gains[OURS] ?? Number.NaN);
+    // Twice the same stack: their gains are summed.
+    const lossy = classesOf([judged, judged]).find(({ of }) => of === "0.1 % lost or more");
+    expect(lossy?.gains[OURS]).toBeCloseTo(2 * gainIn("0.1 % lost or more", OURS));
   });
 
   it("the best with the same sight lies between, and shares are of it", () => {

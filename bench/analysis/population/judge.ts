@@ -5,7 +5,7 @@ import { halve, integer, type Random, seededRandom } from "../statistics/random.
 import { mean, quantile } from "../statistics/summary.ts";
 import type { Stack } from "../senders/places.ts";
 import { always, byPolicy, clairvoyant, never, nextGain, sameSight } from "./contenders.ts";
-import { type Contender, drawLife, play, type Playing } from "./play.ts";
+import { type Contender, drawLife, type Life, play, type Playing } from "./play.ts";
 import { type MeasuredClient, timesOf } from "./truth.ts";
 
 export interface JudgeInput {
@@ -40,16 +40,49 @@ const HALVINGS = 4;
 /** What a contender gained on one client: ln(never's time / its own), the mean over page views. */
 export type Gains = Readonly<Record<string, readonly number[]>>;
 
+/** Whom a page view is of: the first of these that it belongs to. */
+export const CLASSES = [
+  "UDP policed",
+  "UDP blocked",
+  "0.1 % lost or more",
+  "RTT of 100 ms or more",
+  "100 Mbit/s or more",
+  "others",
+] as const;
+type Class = (typeof CLASSES)[number];
+
+function classOf({ policedLossRatio, isUdpBlocked }: Life, { lossRatio, rttMs, rateMbps }: MeasuredClient): Class {
+  if (policedLossRatio > 0) return "UDP policed";
+  if (isUdpBlocked) return "UDP blocked";
+  if (lossRatio >= 0.001) return "0.1 % lost or more";
+  if (rttMs >= 100) return "RTT of 100 ms or more";
+  return rateMbps >= 100 ? "100 Mbit/s or more" : "others";
+}
+
+/** Of the page views of a class: how many, each weighed as its client, and what a contender gained on them together. */
+interface ClassSum {
+  readonly views: number;
+  readonly gain: number;
+}
+
+interface Played {
+  readonly gains: Gains;
+  readonly weights: readonly number[];
+  /** By contender, then by class, in the order of CLASSES. */
+  readonly classes: Readonly<Record<string, readonly ClassSum[]>>;
+}
+
 /**
  * Plays all contenders on the same lives of the same clients. What is chosen with sight of a client's own times is chosen
  * on one half of its loads and scored on the other. Pure.
  */
-export function gainsOf(input: JudgeInput): { readonly gains: Gains; readonly weights: readonly number[] } {
-  const { description, stack, ours, others, price, withReturns, countsPackets, weightOf, seed } = input;
+export function gainsOf(input: JudgeInput): Played {
+  const { stack, ours, others, price, countsPackets, weightOf, seed } = input;
   const clients = input.clients.filter(
     ({ loads }) => loads[stack.tcp] !== undefined && loads[stack.quic] !== undefined,
   );
   const sums: Record<string, number[]> = {};
+  const classes: Record<string, ClassSum[]> = {};
   for (let halving = 0; halving < HALVINGS; halving++) {
     const halves = clients.map((client, i) => {
       const random = seededRandom(seed, "halves", stack.tcp, stack.quic, i, halving >> 1);
@@ -78,34 +111,54 @@ export function gainsOf(input: JudgeInput): { readonly gains: Gains; readonly we
       [BBR_FOR_ALL, never, { ...playing, times: onBbr }],
     ];
     for (const [name, contender, on] of played) {
-      const gained = meanGains(contender, on, playing, { description, seed, withReturns }, halving);
+      const lives = livesOf(contender, on, playing, input, halving);
       const before = sums[name];
-      sums[name] = gained.map((gain, i) => (before?.[i] ?? 0) + gain / HALVINGS);
+      sums[name] = lives.map((own, i) => (before?.[i] ?? 0) + mean(own.flatMap(({ gains }) => gains)) / HALVINGS);
+      classes[name] = addTo(classes[name] ?? CLASSES.map(() => ({ views: 0, gain: 0 })), lives.flat());
     }
   }
-  return { gains: sums, weights: clients.map(weightOf) };
+  return { gains: sums, weights: clients.map(weightOf), classes };
 }
 
-/** What a contender gains on each client over never offering on the stack at hand: the mean over the page views of its lives. */
-function meanGains(
+function addTo(sums: readonly ClassSum[], lives: readonly PlayedLife[]): ClassSum[] {
+  const byClass = Map.groupBy(lives, ({ of }) => of);
+  return sums.map(({ views, gain }, i) => {
+    const own = byClass.get(CLASSES[i] ?? "others") ?? [];
+    return {
+      views: views + own.reduce((sum, { weight, gains }) => sum + weight * gains.length, 0),
+      gain: gain + own.reduce((sum, { weight, gains }) => sum + weight * gains.reduce((a, b) => a + b, 0), 0),
+    };
+  });
+}
+
+/** One life of a client, and what a contender gained on each of its page views over never offering on the stack at hand. */
+interface PlayedLife {
+  readonly of: Class;
+  /** Of the client. */
+  readonly weight: number;
+  readonly gains: readonly number[];
+}
+
+/** All lives of each client. */
+function livesOf(
   contender: Contender,
   on: Playing,
   atHand: Playing,
-  { description, seed, withReturns }: Pick<JudgeInput, "description" | "seed" | "withReturns">,
+  { description, seed, withReturns, weightOf }: Pick<JudgeInput, "description" | "seed" | "withReturns" | "weightOf">,
   halving: number,
-): number[] {
-  return on.clients.map((_, i) => {
-    const gains = Array.from({ length: LIVES }, (__, life) => {
+): PlayedLife[][] {
+  return on.clients.map((client, i) =>
+    Array.from({ length: LIVES }, (_, life) => {
       const random = seededRandom(seed, "life", i, life, withReturns ? "returns" : "one");
       const drawn = drawLife(description, on.clients.length, withReturns, random);
       const viewsOf = (who: Contender, where: Playing) =>
         play(i, drawn, who, where, seededRandom(seed, "play", i, life, halving));
       const views = viewsOf(contender, on);
       const before = on === atHand ? views : viewsOf(never, atHand);
-      return views.map(({ ms }, view) => Math.log((before[view]?.neverMs ?? Number.NaN) / ms));
-    }).flat();
-    return mean(gains);
-  });
+      const gains = views.map(({ ms }, view) => Math.log((before[view]?.neverMs ?? Number.NaN) / ms));
+      return { of: classOf(drawn, client), weight: weightOf(client), gains };
+    }),
+  );
 }
 
 /** Never or always offered, whichever is better for all clients together, by the half that is not scored. */
@@ -133,8 +186,35 @@ export interface Score {
   readonly shareOfOracle: number;
 }
 
+/** What each contender gains on one class of clients: the mean of a page view, summed over stacks. */
+export interface ClassScore {
+  readonly of: Class;
+  /** Of all page views. */
+  readonly share: number;
+  readonly gains: Readonly<Record<string, number>>;
+}
+
+/** What each contender gains by class of client, over several stacks. Pure. */
+export function classesOf(all: readonly Pick<Played, "classes">[]): ClassScore[] {
+  const views = CLASSES.map((_, i) => all[0]?.classes["never"]?.[i]?.views ?? 0);
+  const total = views.reduce((sum, one) => sum + one, 0);
+  return CLASSES.map((of, i) => ({
+    of,
+    share: (views[i] ?? 0) / total,
+    gains: Object.fromEntries(
+      Object.keys(all[0]?.classes ?? {}).map((contender) => [
+        contender,
+        all.reduce((sum, { classes }) => {
+          const one = classes[contender]?.[i];
+          return one === undefined || one.views === 0 ? sum : sum + one.gain / one.views;
+        }, 0),
+      ]),
+    ),
+  }));
+}
+
 /** Scores of one stack, or of several whose gains are summed. Pure. */
-export function scoresOf(all: readonly ReturnType<typeof gainsOf>[], random: Random): Score[] {
+export function scoresOf(all: readonly Pick<Played, "gains" | "weights">[], random: Random): Score[] {
   const names = Object.keys(all[0]?.gains ?? {});
   const gainOf = (name: string, draws: readonly (readonly number[])[]): number =>
     all.reduce((sum, { gains, weights }, stack) => {

@@ -15,7 +15,7 @@ import { priceIn } from "../calibrate/price.ts";
 import { placesOf, type Stack } from "../senders/places.ts";
 import { seededRandom } from "../statistics/random.ts";
 import { byPolicy, flexHttp, type Forest, publishedPolicy, publishedZeroLine } from "./contenders.ts";
-import { gainsOf, type JudgeInput, scoresOf } from "./judge.ts";
+import { classesOf, gainsOf, type JudgeInput, scoresOf } from "./judge.ts";
 import type { Contender } from "./play.ts";
 import { type Judged, populationReport } from "./report.ts";
 import { type MeasuredClient, measuredClients } from "./truth.ts";
@@ -87,6 +87,7 @@ export async function populationCommand(args: readonly string[]): Promise<void> 
         name: `${tcp}, ${quic}`,
         scores: scoresOf(each.slice(i, i + 1), random()),
       })),
+      classes: classesOf(each),
     };
   });
   const out = resolve(ROOT, options.out);

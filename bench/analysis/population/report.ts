@@ -1,7 +1,7 @@
 import { number, percent } from "../tables/format.ts";
 import { tableOf } from "../tables/table-of.ts";
 import { fillFile } from "../tables/template.ts";
-import type { Score } from "./judge.ts";
+import type { ClassScore, Score } from "./judge.ts";
 
 /** One way to ask: which population, which lives, which inputs. */
 export interface Judged {
@@ -9,6 +9,7 @@ export interface Judged {
   /** All stacks together: their gains summed. */
   readonly summed: readonly Score[];
   readonly stacks: readonly { readonly name: string; readonly scores: readonly Score[] }[];
+  readonly classes: readonly ClassScore[];
 }
 
 export interface PopulationAbout {
@@ -26,10 +27,11 @@ export interface PopulationSummary extends PopulationAbout {
 export function populationReport(judged: readonly Judged[], about: PopulationAbout): string {
   return fillFile("bench/analysis/population/report.md", {
     ...about,
-    judged: judged.map(({ about: text, summed, stacks }) => ({
+    judged: judged.map(({ about: text, summed, stacks, classes }) => ({
       about: text,
       summed: summedTable(summed),
       stacks: stacksTable(stacks),
+      classes: classesTable(classes),
     })),
   });
 }
@@ -57,6 +59,16 @@ function stacksTable(stacks: Judged["stacks"]): string {
         const found = scores.find(({ contender }) => contender === name);
         return found === undefined ? "-" : interval(found.gain);
       },
+    ]),
+  ]);
+}
+
+function classesTable(classes: readonly ClassScore[]): string {
+  return tableOf(Object.keys(classes[0]?.gains ?? {}), [
+    ["policy", (name) => name],
+    ...classes.map(({ of, share, gains }): [string, (name: string) => string] => [
+      `${of} (${percent(share)})`,
+      (name) => (gains[name] ?? Number.NaN).toFixed(3),
     ]),
   ]);
 }

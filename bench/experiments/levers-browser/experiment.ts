@@ -9,7 +9,6 @@ import { type BrowserVisit, makeVisits, openBrowser, Turns, type Visiting } from
 import { browserVersion } from "../../lab/browser.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
-import { shell } from "../../lab/shell.ts";
 import { cellOf, readClients } from "../../model/clients.ts";
 import { type Lever, LEVERS } from "../../model/levers.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
@@ -152,8 +151,7 @@ async function pagesOf(
 ): Promise<Row[]> {
   const rows: Row[] = [];
   for (let page = 1; page <= RETURN; page++) {
-    // Ends all TCP connections of the lane's clients, as a browser does that is closed.
-    if (page === RETURN) await shell("ip", "netns", "exec", lane.clientNamespace, "ss", "-K", "-t", "-a");
+    if (page === RETURN) await lane.endTcp();
     const waitMs = page === 1 ? 0 : page === RETURN ? AWAY_MS : PAUSE_MS;
     await pause(isQuick ? QUICK_MS : waitMs, undefined, { signal });
     rows.push(rowOf(visit, page, await turns.take(() => load(`page=${page}`))));

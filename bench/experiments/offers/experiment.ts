@@ -6,7 +6,6 @@ import { type BrowserVisit, makeVisits, openBrowser, Turns, type Visiting } from
 import { requireBrowser } from "../../lab/browser.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
-import { shell } from "../../lab/shell.ts";
 import { OFFER_PARAMETER } from "../../model/browser-pages.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
 import { blankRow } from "../../model/row-schema.ts";
@@ -156,8 +155,7 @@ async function pagesOf(
   };
   const before = pagesBefore(visit.place);
   await stay(1, before);
-  // Ends all TCP connections of the lane's clients, as a browser does that is closed.
-  await shell("ip", "netns", "exec", lane.clientNamespace, "ss", "-K", "-t", "-a");
+  await lane.endTcp();
   await pause(awayMs, undefined, { signal });
   await stay(before + 1, PAGES);
   return rows;

@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+import { blankRow } from "../../model/row-schema.ts";
+import { visitsOf } from "./experiment.ts";
+import { ARMS, BROWSERS_ROW, type BrowsersRow, browsersSummary, CLIENTS, NETWORKS, PAGES } from "./report.ts";
+
+const ASKED = { visits: 2, congestion: "cubic", seed: 1, quick: false } as const;
+const STARTS = [{ at: "2026-11-26T00:00:00Z", machine: { commit: "" } }] as never;
+
+/** HTTP/3 takes half of the time in Chromium, and twice in Firefox. */
+function rowsOf(change: (row: BrowsersRow) => Partial<BrowsersRow> = () => ({})): BrowsersRow[] {
+  return visitsOf(ASKED).flatMap(({ id, place, browser, device, arm, visit }) =>
+    Array.from({ length: PAGES }, (_, i) => {
+      const isOverH3 = arm === "always-offer" && i > 0;
+      const loadMs = (100 + visit) * (isOverH3 ? (browser === "chromium" ? 0.5 : 2) : 1);
+      const row = blankRow(BROWSERS_ROW, {
+        id: `${id}/${i + 1}`,
+        network: place.network.name,
+        outcome: "ok",
+        congestion: "cubic",
+        browser,
+        device,
+        arm,
+        visit,
+        page: i + 1,
+        loadMs,
+        filesH3: isOverH3 ? 1 : 0,
+      });
+      return { ...row, ...change(row) };
+    }),
+  );
+}
+
+const groupsOf = (rows: readonly BrowsersRow[]) =>
+  browsersSummary({ rows, command: "", starts: STARTS }, NETWORKS, 1).groups;
+
+it("makes each browser's visits on each device once a round", () => {
+  const visits = visitsOf(ASKED);
+  expect(new Set(visits.map(({ id }) => id)).size).toBe(2 * NETWORKS.length * CLIENTS.length * ARMS.length);
+  expect(visits.slice(0, visits.length / 2).every(({ visit }) => visit === 0)).toBe(true);
+});
+
+it("sets pages that an offer changes beside never's, for each browser", () => {
+  const groups = groupsOf(rowsOf());
+  expect(groups).toHaveLength(CLIENTS.length * NETWORKS.length);
+  for (const { browser, n, alwaysLater, oursAll, overH3 } of groups) {
+    expect(n).toEqual([2, 2, 2]);
+    expect(alwaysLater.estimate).toBeCloseTo(browser === "chromium" ? 0.5 : 2);
+    expect(oursAll.estimate).toBeCloseTo(1);
+    expect(overH3).toEqual({ always: [0, 1, 1, 1], ours: [0, 0, 0, 0] });
+  }
+});
+
+it("counts no visit that lacks a page", () => {
+  const [group] = groupsOf(rowsOf(({ page, visit }) => (page === 3 && visit === 0 ? { loadMs: null } : {})));
+  expect(group?.n).toEqual([1, 1, 1]);
+});

@@ -1,0 +1,133 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
+import { defineExperiment } from "../../harness/experiment.ts";
+import { missing, shareMade } from "../../harness/missing.ts";
+import {
+  type BrowserName,
+  type BrowserVisit,
+  makeVisits,
+  openBrowser,
+  Turns,
+  versionOf,
+} from "../../harness/visits.ts";
+import { buildLab } from "../../lab/programs.ts";
+import { flag, oneOf, wholeNumber } from "../../model/options.ts";
+import { blankRow } from "../../model/row-schema.ts";
+import {
+  ARMS,
+  BROWSERS_ROW,
+  type BrowsersRow,
+  browsersReport,
+  browsersSummary,
+  CLIENTS,
+  DEVICES,
+  NETWORKS,
+  PAGES,
+  type Place,
+} from "./report.ts";
+
+/** Between pages. What the edge tells of a connection, it tells when that has rested for a second. */
+const PAUSE_MS = 3_000;
+const QUICK_MS = 1_500;
+/** Of each browser on each device: others wait for their next page meanwhile. */
+const LANES = 2;
+
+interface Visit extends BrowserVisit {
+  readonly place: Place & { readonly congestion: "cubic" | "bbr" };
+  readonly arm: (typeof ARMS)[number];
+  readonly browser: BrowserName;
+  readonly device: keyof typeof DEVICES;
+  /** From 0. */
+  readonly visit: number;
+}
+
+interface Options {
+  readonly visits: number;
+  readonly congestion: "cubic" | "bbr";
+  readonly seed: number;
+  readonly quick: boolean;
+}
+
+const networksOf = ({ quick }: Pick<Options, "quick">): readonly Place[] => (quick ? NETWORKS.slice(-1) : NETWORKS);
+
+/** In rounds of one for each browser, device, network and arm, each round in random order. */
+export function visitsOf(options: Options): Visit[] {
+  const { congestion, seed } = options;
+  return Array.from({ length: options.quick ? 1 : options.visits }, (_, visit) => {
+    const round = networksOf(options).flatMap((network) =>
+      CLIENTS.flatMap(({ browser, device }) =>
+        ARMS.map((arm): Visit => {
+          const id = `${network.network.name}/${browser}/${device}/${arm}/${visit}`;
+          const place = { ...network, congestion };
+          return { id, lastId: `${id}/${PAGES}`, place, page: network.page, arm, browser, device, visit };
+        }),
+      ),
+    );
+    return shuffle(round, seededRandom(seed, "browsers", visit));
+  }).flat();
+}
+
+/** What never, always and ours do for a visitor whom nobody knows, in two browsers, on fast devices and on slow ones. */
+export const experiment = defineExperiment({
+  options: {
+    visits: wholeNumber("of each browser, device, network and arm (5)", [1, 1_000], 5),
+    congestion: oneOf("NAME", "the server's TCP: cubic (by default) or bbr", ["cubic", "bbr"], "cubic"),
+    seed: wholeNumber("what order and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
+    quick: flag("one visit of each on one network, with short pauses: whether it works"),
+  },
+  row: BROWSERS_ROW,
+  folderName: ({ congestion }) => (congestion === "cubic" ? undefined : `browsers-${congestion}`),
+  // Not how many visits: a longer run goes on with the rows of a shorter one.
+  question: ({ congestion, seed, quick }) => ({ congestion, seed, quick, networks: networksOf({ quick }), DEVICES }),
+  done: (options, rows) => shareMade(visitsOf(options), rows),
+  lanes: () => LANES * CLIENTS.length,
+  prepare: async () => {
+    const versions = await Promise.all(
+      (["chromium", "firefox"] as const).map(async (one) => [one, await versionOf(one)] as const),
+    );
+    await buildLab();
+    return Object.fromEntries(versions);
+  },
+  measure: async (run) => {
+    const { seed, quick } = run.options;
+    const all = visitsOf(run.options);
+    // A queue for each browser on each device.
+    const queues = Map.groupBy(missing(all, run.folder.rows), ({ browser, device }) => `${browser} ${device}`);
+    const phase = [...queues.values()].flatMap((queue) => Array.from({ length: quick ? 1 : LANES }, () => queue));
+    const turns = new Turns();
+    await makeVisits(all, [phase], { arms: ARMS }, run, async (first, visiting) => {
+      const browser = await openBrowser(first, visiting, { browser: first.browser, cores: DEVICES[first.device] });
+      return (visit) =>
+        browser.visit(
+          visit,
+          seed,
+          async (load) => {
+            const rows: BrowsersRow[] = [];
+            for (let page = 1; page <= PAGES; page++) {
+              if (page > 1) await pause(quick ? QUICK_MS : PAUSE_MS, undefined, { signal: visiting.signal });
+              const { files = [], ...seen } = await turns.take(() => load(`page=${page}`));
+              const { browser: client, device, arm } = visit;
+              rows.push(
+                blankRow(BROWSERS_ROW, {
+                  ...seen,
+                  id: `${visit.id}/${page}`,
+                  network: visit.place.network.name,
+                  congestion: visit.place.congestion,
+                  browser: client,
+                  device,
+                  arm,
+                  visit: visit.visit,
+                  page,
+                  filesH3: files.length === 0 ? null : files.filter((one) => one === "h3").length / files.length,
+                }),
+              );
+            }
+            return rows;
+          },
+          (call) => turns.take(call),
+        );
+    });
+  },
+  summarise: ({ options, ...recorded }) => browsersSummary(recorded, networksOf(options), options.seed),
+  report: browsersReport,
+});

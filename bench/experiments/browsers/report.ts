@@ -1,0 +1,192 @@
+import type { TopLevelSpec } from "vega-lite";
+import { ARM_STYLES, figures, look, names, POINT, REFERENCE } from "../../analysis/charts/theme.ts";
+import { ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
+import { seededRandom } from "../../analysis/statistics/random.ts";
+import { mean, median } from "../../analysis/statistics/summary.ts";
+import { number, withInterval } from "../../analysis/tables/format.ts";
+import { tableOf } from "../../analysis/tables/table-of.ts";
+import type { Recorded, Report } from "../../harness/experiment.ts";
+import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
+import { BROWSERS, type BrowserName } from "../../harness/visits.ts";
+import type { BrowserPage } from "../../model/browser-pages.ts";
+import { type Network, QUEUE_BYTES } from "../../model/cell.ts";
+import { float, optionalFloat, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
+import { BROWSER_COLUMNS } from "../../model/visit-row.ts";
+
+/** What the browser has of one core, all its processes together; undefined: what the machine has. */
+export const DEVICES = { fast: undefined, "half a core": 0.5, "quarter of a core": 0.25 } as const;
+type Device = keyof typeof DEVICES;
+
+/** Each browser on every device; Firefox with its race alone on the fast one. */
+export const CLIENTS: readonly { readonly browser: BrowserName; readonly device: Device }[] = [
+  ...(["chromium", "firefox"] as const).flatMap((browser) =>
+    (Object.keys(DEVICES) as Device[]).map((device) => ({ browser, device })),
+  ),
+  { browser: "firefox-racing", device: "fast" },
+];
+export const ARMS = ["fixed-h2", "always-offer", "adaptive"] as const;
+export const PAGES = 4;
+
+export interface Place {
+  readonly network: Network;
+  readonly page: BrowserPage;
+}
+
+function place(rateMbps: number, rttMs: number, page: BrowserPage): Place {
+  const name = `${rateMbps} Mbit/s, ${rttMs} ms`;
+  return { network: { name, rateMbps, delayMs: rttMs / 2, lossRatio: 0, queueBytes: QUEUE_BYTES }, page };
+}
+
+/** Fast lines, where HTTP/2 is expected to be faster; a usual one; a distant one. */
+export const NETWORKS: readonly Place[] = [
+  place(500, 4, "images"),
+  place(200, 24, "page"),
+  place(50, 30, "page"),
+  place(50, 150, "page"),
+];
+
+/** One page of a visit: its id names network, browser, device, arm, visit and page. */
+export const BROWSERS_ROW = {
+  ...BROWSER_COLUMNS,
+  network: string(),
+  browser: string<BrowserName>(),
+  device: string<Device>(),
+  arm: string<(typeof ARMS)[number]>(),
+  /** From 1. */
+  page: float,
+  /** Of its files, the share over HTTP/3. */
+  filesH3: optionalFloat,
+} as const satisfies RowSchema;
+export type BrowsersRow = RowOf<typeof BROWSERS_ROW>;
+
+type Arm = BrowsersRow["arm"];
+
+/** The mean of these pages of each visit that has them all, milliseconds. */
+function timesOf(rows: readonly BrowsersRow[], from: number): number[] {
+  return [...Map.groupBy(rows, ({ visit }) => visit).values()].flatMap((visit) => {
+    const times = visit.flatMap(({ page, loadMs }) => (page >= from ? (loadMs ?? []) : []));
+    return times.length === PAGES + 1 - from ? [mean(times)] : [];
+  });
+}
+
+export function browsersSummary(
+  recorded: Pick<Recorded<unknown, BrowsersRow>, "rows" | "command" | "starts">,
+  networks: readonly Place[],
+  seed: number,
+) {
+  const rows = onceEach(recorded.rows);
+  const own = Map.groupBy(rows, ({ network, browser, device, arm }) => [network, browser, device, arm].join());
+  const groups = CLIENTS.flatMap(({ browser, device }) =>
+    networks.map(({ network: { name: network } }) => {
+      const of = (arm: Arm): readonly BrowsersRow[] => own.get([network, browser, device, arm].join()) ?? [];
+      const ratio = (arm: Arm, beside: Arm, from: number) =>
+        ratioOfMeansInterval(timesOf(of(arm), from), timesOf(of(beside), from), {
+          random: seededRandom(seed, "browsers", network, browser, device, arm, String(from)),
+        });
+      const shares = (arm: Arm): number[] =>
+        Array.from({ length: PAGES }, (_, i) =>
+          mean(of(arm).flatMap(({ page, filesH3 }) => (page === i + 1 ? (filesH3 ?? []) : []))),
+        );
+      return {
+        browser,
+        device,
+        network,
+        n: ARMS.map((arm) => timesOf(of(arm), 1).length),
+        ms: Object.fromEntries(ARMS.map((arm) => [arm, mean(timesOf(of(arm), 1))])),
+        busy: median(ARMS.flatMap((arm) => of(arm).flatMap(({ busyRatio }) => busyRatio ?? []))),
+        /** Over never: of all pages, and of those that an offer can change. */
+        oursAll: ratio("adaptive", "fixed-h2", 1),
+        oursLater: ratio("adaptive", "fixed-h2", 2),
+        alwaysLater: ratio("always-offer", "fixed-h2", 2),
+        oursOverAlways: ratio("adaptive", "always-offer", 2),
+        overH3: { always: shares("always-offer"), ours: shares("adaptive") },
+      };
+    }),
+  );
+  return { ...summaryHead(recorded, rows), congestion: rows[0]?.congestion ?? "", groups };
+}
+
+type Summary = ReturnType<typeof browsersSummary>;
+
+export function browsersReport(summary: Summary): Report {
+  const { groups, starts, congestion } = summary;
+  const tools = starts.at(-1)?.tools;
+  const percents = (shares: readonly number[]): string => shares.map((share) => (100 * share).toFixed(0)).join(", ");
+  return {
+    values: {
+      ...runValues(summary),
+      day: summary.day,
+      rows: summary.rows,
+      failures: summary.failures,
+      timeouts: summary.timeouts,
+      congestion,
+      chromium: String(tools?.["chromium"]),
+      firefox: String(tools?.["firefox"]),
+      groups: tableOf(groups, [
+        ["browser", ({ browser }) => browser],
+        ["device", ({ device }) => device],
+        ["network", ({ network }) => network],
+        ["n", ({ n }) => `${Math.min(...n)} to ${Math.max(...n)}`],
+        ["never, ms", ({ ms }) => number(ms["fixed-h2"])],
+        ["always, ms", ({ ms }) => number(ms["always-offer"])],
+        ["ours, ms", ({ ms }) => number(ms["adaptive"])],
+        ["ours / never", ({ oursAll }) => withInterval(oursAll)],
+        ["pages 2 to 4: always / never", ({ alwaysLater }) => withInterval(alwaysLater)],
+        ["ours / never", ({ oursLater }) => withInterval(oursLater)],
+        ["ours / always", ({ oursOverAlways }) => withInterval(oursOverAlways)],
+        ["files over HTTP/3, page 1 to 4, %: always", ({ overH3 }) => percents(overH3.always)],
+        ["ours", ({ overH3 }) => percents(overH3.ours)],
+        ["busiest core, %", ({ busy }) => number(100 * busy)],
+      ]),
+    },
+    pictures: [{ file: "browsers.svg", spec: pictureOf(groups) }],
+  };
+}
+
+/** Pages 2 to 4 of always and of ours beside never: a panel for each browser. */
+function pictureOf(groups: Summary["groups"]): TopLevelSpec {
+  const places = [...new Set(groups.map(({ network, device }) => `${network}, ${device}`))];
+  const values = groups.flatMap(({ browser, network, device, alwaysLater, oursLater }) =>
+    (
+      [
+        ["always-offer", alwaysLater],
+        ["adaptive", oursLater],
+      ] as const
+    ).map(([arm, { estimate, low, high }]) => ({ browser, place: `${network}, ${device}`, arm, estimate, low, high })),
+  );
+  const { color, shape } = look("arm", [ARM_STYLES["always-offer"], ARM_STYLES.adaptive], { title: null });
+  const x = { title: "time, of never's", scale: { type: "log", nice: false, padding: 10 } } as const;
+  const height = 26 * places.length;
+  return {
+    title: {
+      text: "Pages 2 to 4 of a visitor whom nobody knows, beside never",
+      subtitle: ["Mean load time. Below 1 it is faster. Lines: 95 % intervals."],
+    },
+    data: { values },
+    facet: { column: { field: "browser", type: "nominal", sort: [...BROWSERS], title: null } },
+    spec: {
+      width: 260,
+      height,
+      encoding: {
+        y: names("place", { title: null, sort: places, axis: { labelLimit: 300 } }),
+        yOffset: names("arm"),
+        color,
+      },
+      layer: [
+        {
+          data: { values: [{ one: 1 }] },
+          mark: REFERENCE,
+          encoding: {
+            x: figures("one", x),
+            y: { value: 0 },
+            y2: { value: height },
+            yOffset: { value: 0 },
+            color: { value: "#777777" },
+          },
+        },
+        { mark: { type: "rule" }, encoding: { x: figures("low", x), x2: { field: "high" } } },
+        { mark: POINT, encoding: { x: figures("estimate", x), shape } },
+      ],
+    },
+  };
+}
