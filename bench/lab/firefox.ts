@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import puppeteer from "puppeteer-core";
-import { installFirefox, type Preferences, writeProfile } from "../../infra/setup/firefox.ts";
+import { installFirefox, type Preferences, preferencesFor, writeProfile } from "../../infra/setup/firefox.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { LaneBrowser, Launching } from "./browser.ts";
 import { shell, startServer } from "./shell.ts";
@@ -35,7 +35,7 @@ export async function launchFirefox(
   preferences: Preferences,
 ): Promise<LaneBrowser> {
   const profile = mkdtempSync(join(folder, `firefox-${lane.index}-`));
-  writeProfile(profile, { certificate: caFile, address }, preferences);
+  writeProfile(profile, caFile, preferencesFor(address, preferences));
   const inNamespace = ["ip", "netns", "exec", lane.clientNamespace] as const;
   // Firefox listens for its driver inside the namespace. A socket that is a file is reached from outside too.
   const socket = join(folder, `firefox-${lane.index}.sock`);

@@ -4,14 +4,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { DecisionLine } from "../../policy-api/decision/decide.ts";
 import type { Policy } from "../../policy-api/decision/policy.ts";
-import { launchBrowser, loadImage, navigate, untilH3 } from "./browser.ts";
-import { fixed, startTestSystem, until } from "./harness.ts";
+import { CLIENTS, drivenPage, launchBrowser, launchFirefox, loadImage, navigate, untilH3 } from "./browser.ts";
+import { fixed, startTestSystem, testFolder, until } from "./harness.ts";
 import { startRelay } from "./relay.ts";
+
+/** How long Firefox takes at most to write down an offer that it was made. */
+const WRITES_MS = 2_000;
+/** Long enough for a browser to open HTTP/3 after an offer, which it does in the background. */
+const OPENS_MS = 500;
+
+const BROWSERS = Object.keys(CLIENTS) as (keyof typeof CLIENTS)[];
 
 it("follows an offer, returns when it ends, and follows the policy off HTTP/3 and back", async () => {
   const system = await startTestSystem();
-  const browser = await launchBrowser(system.spkiSha256);
-  const page = await browser.newPage();
+  const { page } = await (await CLIENTS.Chromium(system))();
   await system.putPolicy(fixed("fixed-h3", 2));
 
   expect(await navigate(page, system.port), "the first visit").toBe("h2");
@@ -43,19 +49,80 @@ it("follows an offer, returns when it ends, and follows the policy off HTTP/3 an
 });
 
 it.each([
-  ["closed", "127.0.0.1:0,http3=off", Infinity],
-  ["swallowed on the way, as firewalls do", "127.0.0.1:0", 1],
-])("loads the page over HTTP/2 when UDP is %s, however often HTTP/3 is offered", async (_how, listen, dropEvery) => {
-  const system = await startTestSystem({ listen: [listen] });
-  const relay = await startRelay(system.port, "127.0.4.1", { dropEvery });
-  const browser = await launchBrowser(system.spkiSha256);
-  const page = await browser.newPage();
-  await system.putPolicy(fixed("fixed-h3"));
+  ["ends", "fixed-h3"],
+  ["is taken back", "fixed-h2"],
+] as const)("Firefox leaves HTTP/3 when an offer %s, and loses one that comes soon after", async (how, mode) => {
+  const system = await startTestSystem();
+  const { page } = await (await CLIENTS.Firefox(system))();
+  await system.putPolicy(fixed("fixed-h3", how === "ends" ? 2 : 60));
+  expect(await navigate(page, system.port), "the first visit").toBe("h2");
+  await untilH3(page);
+  expect(await navigate(page, system.port, "/two"), "the next navigation").toBe("h3");
+  expect(await loadImage(page, 1000), "and what it loads").toBe("h3");
+
+  await system.putPolicy(fixed(mode, 60));
+  if (how === "ends") await sleep(2_500);
+  else await navigate(page, system.port);
+  expect(await navigate(page, system.port), how).toBe("h2");
+
+  // It does not try an offer while it has a QUIC connection that an earlier one led to, and not later either.
+  await system.putPolicy(fixed("fixed-h3", 60));
+  for (let i = 0; i < 3; i++) {
+    await sleep(OPENS_MS);
+    expect(await navigate(page, system.port), "offered again").toBe("h2");
+  }
+});
+
+it.each(
+  BROWSERS.flatMap(
+    (name) =>
+      [
+        [name, "closed", "127.0.0.1:0,http3=off", Infinity],
+        [name, "swallowed on the way, as firewalls do", "127.0.0.1:0", 1],
+      ] as const,
+  ),
+)(
+  "%s loads the page over HTTP/2 when UDP is %s, however often HTTP/3 is offered",
+  async (name, _how, listen, dropEvery) => {
+    const system = await startTestSystem({ listen: [listen] });
+    const relay = await startRelay(system.port, "127.0.4.1", { dropEvery });
+    const { page } = await (await CLIENTS[name](system))();
+    await system.putPolicy(fixed("fixed-h3"));
+    for (let i = 0; i < 4; i++) {
+      expect(await navigate(page, relay.port, i % 2 === 0 ? "/" : "/two")).toBe("h2");
+      expect(await loadImage(page, 1000 + i)).toBe("h2");
+    }
+    expect(system.decisions.every((line) => line.decision.advertise.kind === "h3")).toBe(true);
+  },
+);
+
+it("Firefox keeps an offer while it is closed, and returns over HTTP/3", async () => {
+  const system = await startTestSystem();
+  const profile = testFolder();
+  const visit = async (): Promise<string> => {
+    const browser = await launchFirefox(system, profile);
+    const page = drivenPage(await browser.newPage());
+    const protocol = await navigate(page, system.port);
+    if (protocol === "h2") await untilH3(page);
+    // It writes what it remembers a moment later.
+    await sleep(WRITES_MS);
+    await browser.close();
+    return protocol;
+  };
+  await system.putPolicy(fixed("fixed-h3", 3600));
+  expect(await visit()).toBe("h2");
+  expect(await visit()).toBe("h3");
+});
+
+it("Firefox that lets QUIC race against TCP stays on a connection that is open", async () => {
+  const system = await startTestSystem();
+  const browser = await launchFirefox(system, testFolder(), { "network.http.happy_eyeballs_enabled": true });
+  const page = drivenPage(await browser.newPage());
+  await system.putPolicy(fixed("fixed-h3", 3600));
   for (let i = 0; i < 4; i++) {
-    expect(await navigate(page, relay.port, i % 2 === 0 ? "/" : "/two")).toBe("h2");
+    expect(await navigate(page, system.port, i % 2 === 0 ? "/" : "/two")).toBe("h2");
     expect(await loadImage(page, 1000 + i)).toBe("h2");
   }
-  expect(system.decisions.every((line) => line.decision.advertise.kind === "h3")).toBe(true);
 });
 
 it("gives two clients with different paths different answers", async () => {

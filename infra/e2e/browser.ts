@@ -1,9 +1,11 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import puppeteer, { type Page as PuppeteerPage } from "puppeteer-core";
 import { onTestFinished } from "vitest";
 import { browserArgs, chromiumProgram, UNWANTED_BROWSER_ARGS } from "../setup/chromium.ts";
-import { testFolder, until } from "./harness.ts";
+import { firefoxProgram, type Preferences, preferencesFor, writeProfile } from "../setup/firefox.ts";
+import { testFolder, type TestSystem, until } from "./harness.ts";
 
 const HOST = "h3.test";
 
@@ -51,8 +53,63 @@ export async function launchWithDns(
   return context;
 }
 
+/** A page of either browser. */
+export type DrivenPage = Pick<Page, "goto" | "evaluate">;
+
+/** Opens a page of a client that knows nothing of any site. */
+export type OpenClient = () => Promise<{ readonly page: DrivenPage; readonly close: () => Promise<void> }>;
+
+/** Clients of a Chromium that ends with the test. */
+async function chromiumClients(
+  { spkiSha256 }: Pick<TestSystem, "spkiSha256">,
+  hosts: readonly string[] = [],
+): Promise<OpenClient> {
+  const browser = await launchBrowser(spkiSha256, hosts);
+  return async () => {
+    const context = await browser.newContext();
+    return { page: await context.newPage(), close: () => context.close() };
+  };
+}
+
+/** Clients of a Firefox that ends with the test. */
+async function firefoxClients(system: Pick<TestSystem, "stateDir">): Promise<OpenClient> {
+  const browser = await launchFirefox(system, testFolder());
+  return async () => {
+    const context = await browser.createBrowserContext();
+    return { page: drivenPage(await context.newPage()), close: () => context.close() };
+  };
+}
+
+/** How to get clients of each browser, who reach this machine's edge by its test names. */
+export const CLIENTS = { Chromium: chromiumClients, Firefox: firefoxClients } as const;
+
+/**
+ * Starts a Firefox that finds every name at this machine's edge. It ends with the test, or sooner.
+ *
+ * @param profile an empty folder, or one that an earlier Firefox had
+ */
+export async function launchFirefox(
+  { stateDir }: Pick<TestSystem, "stateDir">,
+  profile: string,
+  preferences?: Preferences,
+) {
+  const executablePath = firefoxProgram();
+  if (executablePath === undefined) throw new Error("no Firefox: see infra/setup/firefox.ts");
+  const extraPrefsFirefox = { ...preferencesFor("127.0.0.1", preferences) };
+  if (!existsSync(join(profile, "user.js"))) writeProfile(profile, join(stateDir, "dev-cert.pem"), {});
+  const launching = { executablePath, userDataDir: profile, extraPrefsFirefox };
+  const browser = await puppeteer.launch({ browser: "firefox", ...launching });
+  onTestFinished(() => browser.close());
+  return browser;
+}
+
+/** Both libraries call and answer alike here. */
+export function drivenPage(page: PuppeteerPage): DrivenPage {
+  return page as unknown as DrivenPage;
+}
+
 /** Navigates, and returns the page's protocol (`h2`, `h3`). */
-export async function navigate(page: Page, port: number, path = "/", host = HOST): Promise<string> {
+export async function navigate(page: DrivenPage, port: number, path = "/", host = HOST): Promise<string> {
   const response = await page.goto(`https://${host}:${port}${path}`, { waitUntil: "load" });
   if (response?.status() !== 200) throw new Error(`${path}: status ${response?.status()}`);
   return page.evaluate(
@@ -64,12 +121,12 @@ export async function navigate(page: Page, port: number, path = "/", host = HOST
  * Waits until the browser has opened HTTP/3. It does that in the background after an offer, and until then uses the open
  * connection. A person's next click comes later than that; a program's does not.
  */
-export async function untilH3(page: Page): Promise<void> {
+export async function untilH3(page: DrivenPage): Promise<void> {
   await until("HTTP/3 opened", async () => ((await loadImage(page, 100)) === "h3" ? true : undefined));
 }
 
 /** Loads a file from the open page, without the cache, and returns its protocol. */
-export async function loadImage(page: Page, bytes: number): Promise<string> {
+export async function loadImage(page: DrivenPage, bytes: number): Promise<string> {
   return page.evaluate(async (path) => {
     await (await fetch(path, { cache: "no-store" })).arrayBuffer();
     const entries = performance.getEntriesByName(new URL(path, location.href).href) as PerformanceResourceTiming[];

@@ -9,7 +9,7 @@ import { markerRules } from "../../policy-api/decision/compiled/cloudflare.ts";
 import { meaningOfTcp } from "../../policy-api/cli/doctor/congestion.ts";
 import type { Actuator } from "../../policy-api/decision/alt-svc.ts";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
-import { launchBrowser, launchWithDns, loadImage, navigate, untilH3 } from "./browser.ts";
+import { CLIENTS, type DrivenPage, launchBrowser, launchWithDns, loadImage, navigate, untilH3 } from "./browser.ts";
 import { doctor, type Does } from "./doctor-run.ts";
 import { addressRecord, type DnsAnswer, httpsRecord, startDoh } from "./doh.ts";
 import { forwardTcp } from "./forward-tcp.ts";
@@ -65,7 +65,7 @@ async function startIn(actuator: Actuator): Promise<InZone> {
 }
 
 /** Opens pages of a host, each with an image and an error, and returns their protocols. */
-async function visit(page: Page, port: number, host: string, pages = PAGES): Promise<string[]> {
+async function visit(page: DrivenPage, port: number, host: string, pages = PAGES): Promise<string[]> {
   const protocols: string[] = [];
   while (protocols.length < pages) {
     protocols.push(await navigate(page, port, "/", host));
@@ -77,7 +77,7 @@ async function visit(page: Page, port: number, host: string, pages = PAGES): Pro
 }
 
 /** Whether some page of a visit comes over HTTP/3, which then is its last one. */
-async function reachesH3(page: Page, port: number, host: string): Promise<boolean> {
+async function reachesH3(page: DrivenPage, port: number, host: string): Promise<boolean> {
   for (let i = 0; i < PATIENT_PAGES; i++) if ((await visit(page, port, host, 1)).includes("h3")) return true;
   return false;
 }
@@ -104,15 +104,30 @@ function doesOf({ offers, withholds, takesBack }: Seen): Does[] {
   });
 }
 
+/**
+ * What Firefox does where the doctor tells of Chromium: an offer that comes soon after a `clear`, by a file or an error of the zone's own, is lost on
+ * it. So the answer is taken back for this visit.
+ */
+function inFirefox(does: Does, zone: ZoneBehaviour | undefined): Does {
+  const comesAfter = zone?.ownOfferOn === "unrouted" || zone?.ownOfferOn === "errors";
+  return comesAfter && does.takesBack === false
+    ? { ...does, takesBack: true, works: does.offers && does.withholds }
+    : does;
+}
+
 /** With the zones, so that a failure names them. */
 function told(zones: readonly ZoneBehaviour[], does: readonly Does[]): object[] {
   return zones.map((zone, i) => ({ ...zone, ...does[i] }));
 }
 
-it.each(["header", "marker"] as const)(
-  "predicts what a browser does in every zone, for a worker that answers by the %s",
+it.each([
+  ["header", "Chromium"],
+  ["marker", "Chromium"],
+  ["header", "Firefox"],
+] as const)(
+  "predicts, for a worker that answers by the %s, what %s does in every zone",
   { timeout: 400_000 },
-  async (actuator) => {
+  async (actuator, name) => {
     const system = await startIn(actuator);
     const { zone, port } = system;
     const passing: ZoneBehaviour = actuator === "marker" ? { rules: RULES } : {};
@@ -124,49 +139,49 @@ it.each(["header", "marker"] as const)(
       predicted.push((await doctor(system, resolver)).report.ways[actuator]);
     }
 
-    const hosts = combinations.map((_, i) => `zone-${i}.test`);
-    const browser = await launchBrowser(system.spkiSha256, hosts);
-    const newPage = async (): Promise<Page> => (await browser.newContext()).newPage();
+    const hosts = combinations.map((_, i) => `zone-${i}.h3.test`);
+    const open = await CLIENTS[name](system, hosts);
     const treatAll = (pass: boolean): void =>
       hosts.forEach((host, i) => zone.treats(host, pass ? passing : (combinations[i] ?? {})));
 
     await system.putPolicy(fixed("fixed-h2"));
     treatAll(false);
     const withholds = await inTurns(hosts.length, async (i) => {
-      const page = await newPage();
+      const { page, close } = await open();
       const isOverH3 = await reachesH3(page, port, hosts[i] ?? "");
-      await page.context().close();
+      await close();
       return !isOverH3;
     });
 
     // Long enough for no offer to end by itself here.
     await system.putPolicy(fixed("fixed-h3", 3600));
     const offers = await inTurns(hosts.length, async (i) => {
-      const page = await newPage();
+      const { page, close } = await open();
       const isOverH3 = await reachesH3(page, port, hosts[i] ?? "");
-      await page.context().close();
+      await close();
       return isOverH3;
     });
 
     treatAll(true);
     const offered = await inTurns(hosts.length, async (i) => {
-      const page = await newPage();
-      await visit(page, port, hosts[i] ?? "", 1);
-      await untilH3(page);
-      return page;
+      const client = await open();
+      await visit(client.page, port, hosts[i] ?? "", 1);
+      await untilH3(client.page);
+      return client;
     });
     await system.putPolicy(fixed("fixed-h2"));
     treatAll(false);
     const takesBack = await inTurns(hosts.length, async (i) => {
-      const page = offered[i];
-      if (page === undefined) throw new Error("no page");
-      const protocols = await visit(page, port, hosts[i] ?? "");
-      await page.context().close();
+      const client = offered[i];
+      if (client === undefined) throw new Error("no page");
+      const protocols = await visit(client.page, port, hosts[i] ?? "");
+      await client.close();
       return protocols.at(-1) === "h2";
     });
 
     const seen = doesOf({ offers, withholds, takesBack });
-    expect(told(combinations, predicted)).toEqual(told(combinations, seen));
+    const expected = name === "Chromium" ? predicted : predicted.map((does, i) => inFirefox(does, combinations[i]));
+    expect(told(combinations, expected)).toEqual(told(combinations, seen));
     // A prediction that is always the same would be no prediction.
     for (const what of ["offers", "withholds", "takesBack", "works"] as const)
       expect(new Set(seen.map((does) => does[what])), what).toEqual(new Set([true, false]));

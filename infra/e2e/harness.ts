@@ -53,8 +53,8 @@ export async function startTestSystem(options: Partial<SystemOptions> = {}): Pro
     },
     onErrorLine: () => undefined,
     ...options,
-    // The names that tests use in browsers.
-    edgeFlags: ["-host", "*.test", ...(options.edgeFlags ?? [])],
+    // The names that tests use in browsers. Firefox takes no pattern for all names under a top one.
+    edgeFlags: ["-host", "*.test", "-host", "h3.test", "-host", "*.h3.test", ...(options.edgeFlags ?? [])],
     origin,
   });
   onTestFinished(() => system.stop());

@@ -37,19 +37,15 @@ const PREFERENCES: Preferences = {
   "services.settings.server": "data:,",
 };
 
-/**
- * Writes a profile into an empty folder: of a Firefox that trusts a certificate, and finds every host at one address.
- *
- * @param more preferences beside those that a test takes
- */
-export function writeProfile(
-  folder: string,
-  { certificate, address }: { readonly certificate: string; readonly address: string },
-  more: Preferences = {},
-): void {
+/** Preferences of a Firefox that finds every host at one address. @param more beside those that a test takes */
+export function preferencesFor(address: string, more: Preferences = {}): Preferences {
+  return { ...PREFERENCES, "network.dns.forceResolve": address, ...more };
+}
+
+/** Writes a profile that trusts a certificate into a folder. @param certificate a file */
+export function writeProfile(folder: string, certificate: string, preferences: Preferences): void {
   execFileSync("certutil", ["-N", "--empty-password", "-d", `sql:${folder}`]);
   execFileSync("certutil", ["-A", "-n", "adaptive-h3", "-t", "CP,,", "-i", certificate, "-d", `sql:${folder}`]);
-  const all = { ...PREFERENCES, "network.dns.forceResolve": address, ...more };
-  const lines = Object.entries(all).map(([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});\n`);
+  const lines = Object.entries(preferences).map(([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});\n`);
   writeFileSync(join(folder, "user.js"), lines.join(""));
 }

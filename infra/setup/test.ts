@@ -8,6 +8,7 @@ import type { Readable } from "node:stream";
 import { ROOT } from "../../base/root.ts";
 import { buildH2spec, H2SPEC_PROGRAM } from "./build.ts";
 import { chromiumProgram, installChromium } from "./chromium.ts";
+import { installFirefox } from "./firefox.ts";
 import { GO_MODULES, type GoModule } from "./go-modules.ts";
 import { UserError } from "../../base/user-error.ts";
 import { CONSENT_VARIABLE } from "./consent.ts";
@@ -39,10 +40,16 @@ interface Need {
 
 const NEEDS: readonly Need[] = [
   {
-    what: "the tests in a real browser",
+    what: "the tests in Chromium",
     lack: "no Chromium is installed, and it could not be installed",
     find: installChromium,
     tests: ["assets", "browser", "dashboard", "demo", "differential", "doctor", "reporter"],
+  },
+  {
+    what: "the tests in Firefox",
+    lack: "Firefox or certutil is not installed, and could not be installed",
+    find: installFirefox,
+    tests: ["browser", "doctor"],
   },
   {
     what: "Go's race detector",
