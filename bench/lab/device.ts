@@ -1,16 +1,14 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { UserError } from "../../base/user-error.ts";
-import { CPU_GROUPS, ownPrefix } from "./leftovers.ts";
+import { CPU_GROUPS, ownPrefix, removeGroup } from "./leftovers.ts";
 
 /** A share of a core is of each such time, microseconds: a slow core is slow all the time, and does not stop and go. */
 const PERIOD_US = 10_000;
-const LOOK_AGAIN_MS = 50;
 
 /**
  * Makes a device that is slower than this machine: a group of processes that together get so much of one core. It goes with the
- * stack, once its processes are gone.
+ * stack, and what still runs on it.
  *
  * @param cores above 0
  * @returns what a command begins with that is to run on it, outside of network namespaces, which hide the groups
@@ -22,10 +20,7 @@ export function slowDevice(name: string, cores: number, stack: AsyncDisposableSt
   const group = join(CPU_GROUPS, `${ownPrefix()}${name}`);
   const set = (file: string, value: string | number): void => writeFileSync(join(group, file), String(value));
   mkdirSync(group);
-  stack.defer(async () => {
-    while (readFileSync(join(group, "cgroup.procs"), "utf8") !== "") await pause(LOOK_AGAIN_MS);
-    rmdirSync(group);
-  });
+  stack.defer(() => removeGroup(group));
   const quotaUs = Math.round(cores * PERIOD_US);
   if (readdirSync(group).includes("cpu.max")) set("cpu.max", `${quotaUs} ${PERIOD_US}`);
   else {

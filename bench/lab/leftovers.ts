@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { shell } from "./shell.ts";
 
 /** Namespaces and folders of a run carry this and the process id of who made them. */
@@ -18,7 +19,7 @@ export function ownPrefix(): string {
 export async function removeLeftovers(): Promise<void> {
   for (const name of await namespaces()) if (isLeftOver(name)) await shell("ip", "netns", "delete", name);
   if (CPU_GROUPS !== undefined)
-    for (const name of readdirSync(CPU_GROUPS)) if (isLeftOver(name)) rmdirSync(join(CPU_GROUPS, name));
+    for (const name of readdirSync(CPU_GROUPS)) if (isLeftOver(name)) await removeGroup(join(CPU_GROUPS, name));
   removeLeftoverFolders();
 }
 
@@ -29,6 +30,28 @@ export async function removeLeftovers(): Promise<void> {
 export const CPU_GROUPS = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup"].find((path) =>
   existsSync(join(path, "cgroup.procs")),
 );
+
+const LOOK_AGAIN_MS = 50;
+
+/** Ends what still runs in a group of processes, and removes it. */
+export async function removeGroup(path: string): Promise<void> {
+  for (;;) {
+    const pids = readFileSync(join(path, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+    if (pids.length === 0) break;
+    for (const pid of pids) killed(pid);
+    await pause(LOOK_AGAIN_MS);
+  }
+  rmdirSync(path);
+}
+
+/** It may have ended meanwhile. */
+function killed(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
 
 /** The folders alone, for what makes no namespaces: that takes neither root nor the program ip. */
 export function removeLeftoverFolders(): void {

@@ -20,7 +20,7 @@ export function installFirefox(): string | undefined {
 export type Preferences = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * What a visitor's Firefox has otherwise. It asks nobody but the server under test, and takes HTTP/3 from a server whose
+ * What a visitor's Firefox has otherwise: it asks for as little as it can beside what a test loads, and takes HTTP/3 from a server whose
  * certificate this machine made (`disable_when_third_party_roots_found`).
  */
 const PREFERENCES: Preferences = {
@@ -34,10 +34,9 @@ const PREFERENCES: Preferences = {
   "browser.shell.checkDefaultBrowser": false,
   "datareporting.policy.dataSubmissionEnabled": false,
   "extensions.systemAddon.update.enabled": false,
-  "services.settings.server": "data:,",
 };
 
-/** Preferences of a Firefox that finds every host at one address. @param more beside those that a test takes */
+/** Preferences of a Firefox that finds every host at one address, so that it reaches nobody else. @param more beside those that a test takes */
 export function preferencesFor(address: string, more: Preferences = {}): Preferences {
   return { ...PREFERENCES, "network.dns.forceResolve": address, ...more };
 }

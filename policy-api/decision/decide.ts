@@ -23,7 +23,7 @@ export const REASONS = [
   "within-margin",
   /** The network drops packets of QUIC alone: not offered. */
   "quic-loses",
-  /** This client's own pages were slower over HTTP/3 than the table says: not offered. */
+  /** This client's own pages were slower over HTTP/3 than the policy says: not offered. */
   "own-loads-slower",
   /** This client ignored its offers: most likely its network blocks UDP. */
   "udp-blocked",

@@ -1,5 +1,6 @@
 import type { TopLevelSpec } from "vega-lite";
-import { ARM_STYLES, figures, look, names, POINT, REFERENCE } from "../../analysis/charts/theme.ts";
+import { ratioPanels } from "../../analysis/charts/ratio-panels.ts";
+import { ARM_STYLES, look } from "../../analysis/charts/theme.ts";
 import { ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { seededRandom } from "../../analysis/statistics/random.ts";
 import { mean, median } from "../../analysis/statistics/summary.ts";
@@ -154,39 +155,15 @@ function pictureOf(groups: Summary["groups"]): TopLevelSpec {
       ] as const
     ).map(([arm, { estimate, low, high }]) => ({ browser, place: `${network}, ${device}`, arm, estimate, low, high })),
   );
-  const { color, shape } = look("arm", [ARM_STYLES["always-offer"], ARM_STYLES.adaptive], { title: null });
-  const x = { title: "time, of never's", scale: { type: "log", nice: false, padding: 10 } } as const;
-  const height = 26 * places.length;
-  return {
+  return ratioPanels({
     title: {
       text: "Pages 2 to 4 of a visitor whom nobody knows, beside never",
       subtitle: ["Mean load time. Below 1 it is faster. Lines: 95 % intervals."],
     },
-    data: { values },
-    facet: { column: { field: "browser", type: "nominal", sort: [...BROWSERS], title: null } },
-    spec: {
-      width: 260,
-      height,
-      encoding: {
-        y: names("place", { title: null, sort: places, axis: { labelLimit: 300 } }),
-        yOffset: names("arm"),
-        color,
-      },
-      layer: [
-        {
-          data: { values: [{ one: 1 }] },
-          mark: REFERENCE,
-          encoding: {
-            x: figures("one", x),
-            y: { value: 0 },
-            y2: { value: height },
-            yOffset: { value: 0 },
-            color: { value: "#777777" },
-          },
-        },
-        { mark: { type: "rule" }, encoding: { x: figures("low", x), x2: { field: "high" } } },
-        { mark: POINT, encoding: { x: figures("estimate", x), shape } },
-      ],
-    },
-  };
+    values,
+    ratio: "time, of never's",
+    panel: { field: "browser", sort: BROWSERS },
+    row: { field: "place", sort: places },
+    series: look("arm", [ARM_STYLES["always-offer"], ARM_STYLES.adaptive], { title: null }),
+  });
 }

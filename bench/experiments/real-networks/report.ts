@@ -1,5 +1,5 @@
 import type { TopLevelSpec } from "vega-lite";
-import { figures, names, POINT, REFERENCE } from "../../analysis/charts/theme.ts";
+import { ratioPanels } from "../../analysis/charts/ratio-panels.ts";
 import { type Interval, percentileInterval, ratioOfMeansInterval } from "../../analysis/statistics/bootstrap.ts";
 import { type Random, resampled, seededRandom } from "../../analysis/statistics/random.ts";
 import { mean } from "../../analysis/statistics/summary.ts";
@@ -204,37 +204,22 @@ export function networksReport(summary: Summary): Report {
 
 /** Ours against the best fixed choice of each network: a panel for each congestion control. */
 function pictureOf(places: Summary["places"]): TopLevelSpec {
-  const values = places.map(({ network, congestion, ours: { estimate, low, high } }) => ({
-    network,
-    congestion,
-    ratio: estimate,
-    low,
-    high,
-  }));
-  const networks = [...new Set(places.map(({ network }) => network))];
-  const x = { title: "time, of the best fixed choice's", scale: { type: "log", nice: false, padding: 10 } } as const;
-  return {
+  return ratioPanels({
     title: {
       text: "Ours against the better of never and always, on each network",
       subtitle: ["Mean time of a page. Below 1 ours is faster. Lines: 95 % intervals."],
     },
-    data: { values },
-    facet: { column: { field: "congestion", type: "nominal", sort: [...STACKS], title: null } },
-    spec: {
-      width: 260,
-      height: 22 * networks.length,
-      encoding: { y: names("network", { title: null, sort: networks, axis: { labelLimit: 300 } }) },
-      layer: [
-        {
-          data: { values: [{ one: 1 }] },
-          mark: REFERENCE,
-          encoding: { x: figures("one", x), y: { value: 0 }, y2: { value: 22 * networks.length } },
-        },
-        { mark: { type: "rule" }, encoding: { x: figures("low", x), x2: { field: "high" } } },
-        { mark: POINT, encoding: { x: figures("ratio", x) } },
-      ],
-    },
-  };
+    values: places.map(({ network, congestion, ours: { estimate, low, high } }) => ({
+      network,
+      congestion,
+      estimate,
+      low,
+      high,
+    })),
+    ratio: "time, of the best fixed choice's",
+    panel: { field: "congestion", sort: STACKS },
+    row: { field: "network", sort: [...new Set(places.map(({ network }) => network))] },
+  });
 }
 
 /** `0.68 (0.53 to 0.85)`; below 0 too. */
