@@ -146,14 +146,24 @@ export function browsersReport(summary: Summary): Report {
 
 /** Pages 2 to 4 of always and of ours beside never: a panel for each browser. */
 function pictureOf(groups: Summary["groups"]): TopLevelSpec {
-  const places = [...new Set(groups.map(({ network, device }) => `${network}, ${device}`))];
-  const values = groups.flatMap(({ browser, network, device, alwaysLater, oursLater }) =>
+  const nameOf = ({ network, device }: Summary["groups"][number]): string => {
+    const cores = DEVICES[device];
+    return cores === undefined ? network : `${network}, ${cores} core`;
+  };
+  const values = groups.flatMap((group) =>
     (
       [
-        ["always-offer", alwaysLater],
-        ["adaptive", oursLater],
+        ["always-offer", group.alwaysLater],
+        ["adaptive", group.oursLater],
       ] as const
-    ).map(([arm, { estimate, low, high }]) => ({ browser, place: `${network}, ${device}`, arm, estimate, low, high })),
+    ).map(([arm, { estimate, low, high }]) => ({
+      browser: group.browser,
+      place: nameOf(group),
+      arm,
+      estimate,
+      low,
+      high,
+    })),
   );
   return ratioPanels({
     title: {
@@ -163,7 +173,7 @@ function pictureOf(groups: Summary["groups"]): TopLevelSpec {
     values,
     ratio: "time, of never's",
     panel: { field: "browser", sort: BROWSERS },
-    row: { field: "place", sort: places },
+    row: { field: "place", sort: [...new Set(groups.map(nameOf))] },
     series: look("arm", [ARM_STYLES["always-offer"], ARM_STYLES.adaptive], { title: null }),
   });
 }
