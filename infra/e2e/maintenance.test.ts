@@ -69,7 +69,7 @@ async function installed() {
       for (const line of (block ?? "").split("\n")) {
         const [, verb, unit] = /^systemctl (stop|start|restart) adaptive-h3-(worker|edge)$/.exec(line) ?? [];
         if (verb === undefined) {
-          const typed = spawnSync("bash", ["-euo", "pipefail", "-c", here(line)], { encoding: "utf8" });
+          const typed = spawnSync("bash", ["--norc", "-euo", "pipefail", "-c", here(line)], { encoding: "utf8" });
           expect([line, typed.status, typed.stderr]).toEqual([line, 0, ""]);
         } else if (unit === "worker") await systemctl(verb);
       }
