@@ -98,8 +98,9 @@ it.each([
   expect(client.connections).toEqual([
     { id: closing.connectionId, transport, atMs: closing.atMs, closed: true, ...figures },
   ]);
-  // The rate is close to the relay's, or else to the rate at which the client received the image.
+  // The rate is close to the relay's, or else to the rate at which the client received the image. The kernel's is that of the latest few
+  // packets: on a loopback it says how busy the machine was at that moment.
   const rateBps = path !== undefined && "rateBps" in path ? path.rateBps : (IMAGE_BYTES / (load?.ms ?? 0)) * 1000;
-  expect(closing.deliveryRateBps).toBeGreaterThan(rateBps * 0.5);
+  expect(closing.deliveryRateBps).toBeGreaterThan(rateBps * (path === undefined ? 0.1 : 0.5));
   if (path !== undefined) expect(closing.deliveryRateBps).toBeLessThan(rateBps * 2);
 });
