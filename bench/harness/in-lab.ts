@@ -55,6 +55,7 @@ export async function setNetwork(
     rateMbps,
     delayMs,
     queueBytes,
+    queue,
     jitterMs,
     lossRatio,
     udpLossRatio,
@@ -67,7 +68,7 @@ export async function setNetwork(
   seed: number,
   ...parts: readonly string[]
 ): Promise<void> {
-  const both = { queueBytes, jitterMs, udpMaxBytes };
+  const both = { queueBytes, queue, jitterMs, udpMaxBytes };
   const policed = { udpLossRatio, udpRateMbps, udpBurstBytes };
   await path.set({
     seed: integer(2 ** 31, seededRandom(seed, "path", ...parts)),

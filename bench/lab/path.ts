@@ -21,6 +21,8 @@ export interface Direction {
   /** The largest IP packet of UDP that passes. */
   readonly udpMaxBytes?: number | undefined;
   readonly queueBytes?: number;
+  /** What waits for the bottleneck: in one line, or by flow as RFC 8290 has it. */
+  readonly queue?: "fq_codel" | undefined;
 }
 
 /** What a path is from a time on. */

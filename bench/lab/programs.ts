@@ -8,6 +8,7 @@ import { findOrInstall, installPackage } from "../../infra/setup/programs.ts";
 
 export const NETPATH_PROGRAM = join(ROOT, "dist/netpath");
 export const PATHPROBE_PROGRAM = join(ROOT, "dist/pathprobe");
+export const CROSS_TRAFFIC_PROGRAM = join(ROOT, "dist/crosstraffic");
 export const K6_PROGRAM = join(ROOT, "dist/k6");
 const CARGO_TARGET = join(ROOT, "dist/cargo");
 export const QUICHE_PROGRAM = join(CARGO_TARGET, "release/quiche-origin");
@@ -22,6 +23,7 @@ export async function buildNetpath(): Promise<void> {
     throw new UserError("The emulated network needs the program ip: install your system's package iproute2.");
   await buildGo(NETPATH_PROGRAM, ".", "bench/instrument/netpath");
   await buildGo(PATHPROBE_PROGRAM, "./cmd/pathprobe", "bench/instrument/netpath");
+  await buildGo(CROSS_TRAFFIC_PROGRAM, "./cmd/crosstraffic", "bench/instrument/netpath");
 }
 
 /** Set in the environment of a run whose starter has built everything: tests start many, and building takes seconds. */

@@ -38,6 +38,8 @@ export interface Network {
   readonly udpMaxBytes?: number;
   /** What may wait for the bottleneck in each direction, bytes. */
   readonly queueBytes: number;
+  /** How it waits: in one line, unless given (drop-tail). */
+  readonly queue?: "fq_codel";
   /** A path that changes: what is so from each time on, in both directions. */
   readonly profile?: readonly ProfileStep[];
   /** After which it begins anew; loads begin anywhere in it, those of a turn at the same moment. */

@@ -57,6 +57,8 @@ export function fidelitySettings(quick: boolean): FidelitySetting[] {
         ...(!quick && rateMbps <= 200 ? [{ ways: BOTH, asked, probe: rate }] : []),
       ];
     }),
+    // A flow of few packets, beside one that asks for a fifth more than there is.
+    ...each({ rateMbps: 50, delayMs: 5, queue: "fq_codel" }, delay(quick ? 300 : 1_000, 2, 60)),
   ];
 }
 
@@ -176,10 +178,15 @@ async function measure(
     const [from = "", to = ""] = way === "aToB" ? namespaces : namespaces.toReversed();
     const address = way === "aToB" ? SERVER_ADDRESS : lane.freshClient();
     const plan = `${way}.json`;
+    const isFair = asked.queue !== undefined;
     writeIn(
       folder,
       plan,
-      JSON.stringify({ dueNs: packets.map((one) => one.dueNs), bytes: packets.map((one) => one.bytes) }),
+      JSON.stringify({
+        dueNs: packets.map((one) => one.dueNs),
+        bytes: packets.map((one) => one.bytes),
+        apart: packets.map((one) => isFair && one.isProbe),
+      }),
     );
     const ends = ["-from", from, "-to", to, "-to-address", address];
     const quiet = `${delayMs + QUEUE_MS + 50}ms`;

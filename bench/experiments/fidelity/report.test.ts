@@ -75,6 +75,26 @@ describe("bounds", () => {
     expect(verdicts(atRate(50, rateMbps))).toEqual([["rate", ok]]);
   });
 
+  it.each([
+    [5.4, true],
+    // Behind the other flow, as in one queue.
+    [9, false],
+  ])("fq_codel: packets of another flow may wait and go, these take %f ms", (ms, ok) => {
+    const own = Array.from({ length: 100 }, (_, i) => ({ dueNs: 10e6 * i, bytes: 64, isProbe: true }));
+    const packets = own.flatMap((packet) => [{ ...packet, bytes: 1_500, isProbe: false }, packet]);
+    const sentNs = packets.map(({ dueNs }) => dueNs);
+    const receivedNs = packets.map(({ dueNs, isProbe }, i) =>
+      isProbe ? dueNs + ms * 1e6 : i % 4 === 0 ? -1 : dueNs + 90e6,
+    );
+    const asked = { delayMs: 5, rateMbps: 50, queue: "fq_codel" } as const;
+    const setting = { ways: ["aToB"], asked, probe: { mode: "delay", packets: 100, gapMs: 10, loadMbps: 60 } } as const;
+    const stamps = { sentNs, receivedNs, receiverDrops: 0, clockStepNs: 0 };
+    expect(verdicts({ setting, direction: "aToB", packets, stamps, emulatorDrops: 0 })).toEqual([
+      ["delay, median", ok],
+      ["delay, p99", ok],
+    ]);
+  });
+
   it("jitter: the spread must be there, too", () => {
     const asked = { delayMs: 12.5, jitterMs: 2 };
     const uniform = Array.from({ length: 999 }, (_, i) => 1e6 * (10.5 + (4 * i) / 998));

@@ -53,6 +53,7 @@ export const MUST_HOLD_MBPS = 200;
 const RATE_TOLERANCE = 0.03;
 const MEDIAN_TOLERANCE_MS = 0.5;
 const P99_TOLERANCE_MS = 1;
+const FULL_PACKET_BYTES = 1_500;
 /** After which a queue is full. */
 const FILLS_MS = 200;
 
@@ -72,7 +73,8 @@ interface Quantity {
 }
 
 /** Compares what was measured with what was asked. @param family the number of loss intervals in the table */
-export function rowsOf(measurement: Measurement, family: number) {
+export function rowsOf(whole: Measurement, family: number) {
+  const measurement = whole.setting.asked.queue === undefined ? whole : probesOf(whole);
   const { direction, setting } = measurement;
   const { asked, probe, ways } = setting;
   const load = probe.mode === "delay" && probe.loadMbps > 0 ? `, beside ${round(probe.loadMbps)} Mbit/s` : "";
@@ -119,19 +121,33 @@ function delays({ setting: { asked }, packets, stamps }: Measurement): Quantity[
   const { delayMs = 0, jitterMs = 0 } = asked;
   // A uniform variation has its first and 99th percentile at 98 % of its half width.
   const reach = 0.98 * jitterMs;
+  // By turns: it waits for the packet that is being sent, and at most for one whose turn it is.
+  const turnsMs = asked.queue === undefined ? 0 : (2 * gapNs(FULL_PACKET_BYTES, asked.rateMbps ?? 0)) / 1e6;
   const delay = (name: string, probability: number, wanted: number, tolerance: number): Quantity => ({
     quantity: `delay, ${name}`,
     unit: "ms",
     asked: wanted,
     measured: delayMs + errorMs(probability),
     low: wanted - tolerance,
-    high: wanted + tolerance,
+    high: wanted + turnsMs + tolerance,
   });
   return [
     ...(jitterMs > 0 ? [delay("p1", 0.01, delayMs - reach, P99_TOLERANCE_MS)] : []),
     delay("median", 0.5, delayMs, MEDIAN_TOLERANCE_MS),
     delay("p99", 0.99, delayMs + reach, P99_TOLERANCE_MS),
   ];
+}
+
+/** Of packets of two flows those that are measured: the other flow's are to wait, and to be dropped. */
+function probesOf(measurement: Measurement): Measurement {
+  const { packets, stamps } = measurement;
+  const isProbe = (_: unknown, i: number): boolean => packets[i]?.isProbe === true;
+  const { sentNs, receivedNs } = stamps;
+  return {
+    ...measurement,
+    packets: packets.filter(isProbe),
+    stamps: { ...stamps, sentNs: sentNs.filter(isProbe), receivedNs: receivedNs.filter(isProbe) },
+  };
 }
 
 function rate({ setting, packets, stamps }: Measurement): Quantity[] {
@@ -172,9 +188,10 @@ function spoiledBy({ setting: { probe }, stamps, emulatorDrops }: Measurement): 
   ]);
 }
 
-function pathText({ rateMbps, delayMs = 0, jitterMs, lossRatio }: Direction): string {
+function pathText({ rateMbps, delayMs = 0, jitterMs, lossRatio, queue }: Direction): string {
   return joined(", ", [
     rateMbps !== undefined && `${rateMbps} Mbit/s`,
+    queue !== undefined && queue,
     `${delayMs} ms`,
     jitterMs !== undefined && `jitter ${jitterMs} ms`,
     lossRatio !== undefined && `loss ${round(100 * lossRatio)} %`,

@@ -6,6 +6,8 @@ import { followTrace, type RateTrace } from "../../model/trace.ts";
 export interface RealNetwork {
   readonly network: Network;
   readonly from: "described" | "policed" | "trace";
+  /** Whether a download shares the path: over TCP, by a server with cubic, as fast as it can. */
+  readonly crossTraffic?: true;
 }
 
 const HOME = { rateMbps: 50, delayMs: 15 };
@@ -45,6 +47,8 @@ export function networksOf(traces: readonly RateTrace[], isQuick: boolean): Real
     described("far away, 0.5 % lost", { ...FAR, lossRatio: 0.005 }),
     described("phone, losses in bursts", { ...PHONE, ...bursts(PHONE) }),
     described("phone, jitter of 20 ms", { ...PHONE, jitterMs: 20 }),
+    { ...described("home line beside a download", HOME), crossTraffic: true },
+    { ...described("home line beside a download, fq_codel", { ...HOME, queue: "fq_codel" }), crossTraffic: true },
     policed("8 % of UDP lost", { udpLossRatio: 0.08 }),
     policed("UDP held to 5 Mbit/s", { udpRateMbps: 5, udpBurstBytes: 50_000 }),
     policed("UDP of at most 1,300 bytes", { udpMaxBytes: 1_300 }),
@@ -55,5 +59,9 @@ export function networksOf(traces: readonly RateTrace[], isQuick: boolean): Real
       return { network, from: "trace" };
     }),
   ];
-  return isQuick ? all.filter(({ network }) => ["8 % of UDP lost", "home line"].includes(network.name)) : all;
+  return isQuick
+    ? all.filter(({ network }) =>
+        ["8 % of UDP lost", "home line", "home line beside a download, fq_codel"].includes(network.name),
+      )
+    : all;
 }

@@ -33,7 +33,8 @@ import (
 //	  "udpRateMbps": 5,              // of UDP alone, by a token bucket in the same place; 0: no bucket
 //	  "udpBurstBytes": 100000,       // what that bucket holds
 //	  "udpMaxBytes": 1280,           // larger IP packets of UDP are dropped; 0: none
-//	  "queueBytes": 1500000          // 0: netem's default limit, 1000 full packets
+//	  "queueBytes": 1500000,         // 0: netem's default limit, 1000 full packets
+//	  "queue": "fq_codel"            // of RFC 8290, before a bottleneck; it drops and marks nothing. Without it: drop-tail
 //	}
 type Config struct {
 	Seed uint64
@@ -97,6 +98,12 @@ func check(d shaper.Settings, at string) error {
 		if field.value < field.low || field.value > field.high {
 			faults = append(faults, fmt.Errorf("%s.%s must be from %.10g to %.10g", at, field.name, field.low, field.high))
 		}
+	}
+	if d.Queue != shaper.DropTail && d.Queue != shaper.FQCoDel {
+		faults = append(faults, fmt.Errorf("%s.queue must be %q or left out", at, shaper.FQCoDel))
+	}
+	if d.Queue == shaper.FQCoDel && d.RateMbps == 0 {
+		faults = append(faults, fmt.Errorf("%s.queue needs a bottleneck: rateMbps", at))
 	}
 	return errors.Join(faults...)
 }

@@ -18,12 +18,12 @@ func TestValid(t *testing.T) {
 		"one step": {`{"steps": [{}]}`, Config{Steps: []Step{{0, [2]shaper.Settings{base, base}}}}},
 		"all fields": {
 			`{"seed": 18446744073709551615, "repeatMs": 3,
-			  "steps": [{"aToB": {"rateMbps": 50, "delayMs": 12.5, "jitterMs": 1, "lossRatio": 0.01, "udpLossRatio": 0.5, "udpRateMbps": 5, "udpBurstBytes": 3000, "udpMaxBytes": 1280, "queueBytes": 9}},
+			  "steps": [{"aToB": {"rateMbps": 50, "delayMs": 12.5, "jitterMs": 1, "lossRatio": 0.01, "udpLossRatio": 0.5, "udpRateMbps": 5, "udpBurstBytes": 3000, "udpMaxBytes": 1280, "queueBytes": 9, "queue": "fq_codel"}},
 			            {"atMs": 2, "bToA": {"delayMs": 1}}]}`,
 			Config{Seed: 1<<64 - 1, RepeatNs: 3_000_000, Steps: []Step{
 				{0, [2]shaper.Settings{{
 					RateMbps: 50, DelayMs: 12.5, JitterMs: 1, LossRatio: 0.01, UDPLossRatio: 0.5,
-					UDPRateMbps: 5, UDPBurstBytes: 3000, UDPMaxBytes: 1280, QueueBytes: 9,
+					UDPRateMbps: 5, UDPBurstBytes: 3000, UDPMaxBytes: 1280, QueueBytes: 9, Queue: shaper.FQCoDel,
 				}, base}},
 				{2_000_000, [2]shaper.Settings{base, {DelayMs: 1, QueueBytes: defaultQueueBytes}}},
 			}},
@@ -72,6 +72,12 @@ func TestInvalid(t *testing.T) {
 		},
 		"a bucket without a size": {
 			`{"steps": [{"aToB": {"udpRateMbps": 1}}]}`, []string{"steps[0].aToB.udpBurstBytes must be from 1500"},
+		},
+		"a queue of another kind": {
+			`{"steps": [{"aToB": {"rateMbps": 1, "queue": "red"}}]}`, []string{`steps[0].aToB.queue must be "fq_codel" or left out`},
+		},
+		"a queue before no bottleneck": {
+			`{"steps": [{"bToA": {"queue": "fq_codel"}}]}`, []string{"steps[0].bToA.queue needs a bottleneck: rateMbps"},
 		},
 		"more jitter than delay": {
 			`{"steps": [{"aToB": {"delayMs": 1, "jitterMs": 2}}]}`, []string{"steps[0].aToB.jitterMs must be from 0 to 1"},

@@ -1,5 +1,5 @@
-// Package shaper is the emulated link of one direction: a bottleneck with a drop-tail queue, then a lossy wire with a
-// delay. It is pure: time is an argument, packets are a size and a slot number.
+// Package shaper is the emulated link of one direction: a bottleneck with a drop-tail queue or fq_codel before it, then a lossy
+// wire with a delay. It is pure: time is an argument, packets are a size and a slot number.
 package shaper
 
 import (
@@ -27,6 +27,8 @@ type Shaper struct {
 	jitter   stream
 	police   stream
 	bucket   bucket
+	fair     *fair // once fq_codel was asked for: what waits in it is not in the ring
+	gone     []Gone
 
 	// The packets that are in the path, oldest first; positions only grow, the index is position & mask.
 	ring        []packet
@@ -39,6 +41,12 @@ type Shaper struct {
 	busyUntilNs float64 // when the bottleneck will have sent all that it has; a float keeps the fractions
 	releasedNs  int64   // the release time of the latest that left
 	nowNs       int64
+}
+
+// Gone is a packet that was accepted and does not leave.
+type Gone struct {
+	Slot    int32
+	Verdict Verdict
 }
 
 type packet struct {
@@ -74,6 +82,9 @@ func (s *Shaper) Change(nowNs int64, settings Settings) {
 	nowNs = s.advance(nowNs)
 	reflow := settings.RateMbps != s.settings.RateMbps
 	s.settings = settings
+	if settings.isFair() && s.fair == nil {
+		s.fair = newFair(len(s.ring))
+	}
 	if reflow {
 		s.reflow(nowNs)
 	}
@@ -112,6 +123,50 @@ func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
 	if waits && s.waitingBytes+int64(size) > s.settings.QueueBytes {
 		return DroppedQueue
 	}
+	verdict := s.send(start, waits, size, slot)
+	s.advance(nowNs)
+	return verdict
+}
+
+// ArriveIn takes a packet of a flow where the queue is fq_codel. Accepted is not the last word: Gone tells which packets went.
+func (s *Shaper) ArriveIn(nowNs int64, size int, slot int32, hash uint32) Verdict {
+	nowNs = s.advance(nowNs)
+	if !s.fair.enqueue(nowNs, int32(size), slot, hash, s.settings.QueueBytes, s.dropped) {
+		return DroppedFull
+	}
+	s.advance(nowNs)
+	return Accepted
+}
+
+// IsFair says whether packets arrive by ArriveIn.
+func (s *Shaper) IsFair() bool { return s.settings.isFair() }
+
+// Gone are the packets that have gone since it was last asked. Valid until the next call of the shaper.
+func (s *Shaper) Gone() []Gone {
+	gone := s.gone
+	s.gone = s.gone[:0]
+	return gone
+}
+
+func (s *Shaper) dropped(slot int32) { s.gone = append(s.gone, Gone{slot, DroppedQueue}) }
+
+// feed gives the bottleneck what fq_codel has next, at each moment at which it was free.
+func (s *Shaper) feed() {
+	for s.fair != nil && s.fair.held > 0 && s.busyUntilNs <= float64(s.nowNs) {
+		// All that waits came while the bottleneck was busy, or just now.
+		start := max(s.busyUntilNs, float64(s.fair.newestNs))
+		size, slot, ok := s.fair.dequeue(ceil(start), s.dropped)
+		if !ok {
+			return
+		}
+		if verdict := s.send(start, false, int(size), slot); verdict != Accepted {
+			s.gone = append(s.gone, Gone{slot, verdict})
+		}
+	}
+}
+
+// send lets the bottleneck have a packet from start on.
+func (s *Shaper) send(start float64, waits bool, size int, slot int32) Verdict {
 	if s.tail-s.head > s.mask {
 		return DroppedFull
 	}
@@ -138,12 +193,22 @@ func (s *Shaper) Arrive(nowNs int64, size int, slot int32) Verdict {
 	if waits {
 		s.waitingBytes += int64(size)
 	}
-	s.advance(nowNs)
 	return verdict
 }
 
 // Next is when Pop should be called next; false if nothing is in the path.
 func (s *Shaper) Next() (releaseNs int64, ok bool) {
+	if s.fair != nil && s.fair.held > 0 {
+		freeNs := ceil(s.busyUntilNs)
+		if releaseNs, ok = s.nextRelease(); ok {
+			return min(releaseNs, freeNs), true
+		}
+		return freeNs, true
+	}
+	return s.nextRelease()
+}
+
+func (s *Shaper) nextRelease() (releaseNs int64, ok bool) {
 	if s.head == s.tail {
 		return 0, false
 	}
@@ -154,7 +219,7 @@ func (s *Shaper) Next() (releaseNs int64, ok bool) {
 func (s *Shaper) Pop(nowNs int64) (slot int32, releaseNs int64, ok bool) {
 	nowNs = s.advance(nowNs)
 	for {
-		next, any := s.Next()
+		next, any := s.nextRelease()
 		if !any || next > nowNs {
 			return 0, 0, false
 		}
@@ -170,11 +235,20 @@ func (s *Shaper) Pop(nowNs int64) (slot int32, releaseNs int64, ok bool) {
 // WaitingBytes is what waits for the bottleneck, without the packet that is being sent.
 func (s *Shaper) WaitingBytes(nowNs int64) int64 {
 	s.advance(nowNs)
+	if s.fair != nil {
+		return s.waitingBytes + s.fair.bytes
+	}
 	return s.waitingBytes
 }
 
 // Held is the number of packets in the path, with those that the wire will lose.
-func (s *Shaper) Held() int { return int(s.tail - s.head) }
+func (s *Shaper) Held() int {
+	held := int(s.tail - s.head)
+	if s.fair != nil {
+		held += s.fair.held
+	}
+	return held
+}
 
 func (s *Shaper) sendNs(bits float64) float64 {
 	if s.settings.RateMbps == 0 {
@@ -193,6 +267,7 @@ func (s *Shaper) advance(nowNs int64) int64 {
 		}
 		s.waitingFrom++
 	}
+	s.feed()
 	return s.nowNs
 }
 
@@ -255,7 +330,17 @@ type Settings struct {
 	UDPMaxBytes int64
 	// QueueBytes bounds what waits, without the packet that is being sent.
 	QueueBytes int64
+	// Queue is what waits in: DropTail, or FQCoDel where there is a bottleneck.
+	Queue string
 }
+
+// What a queue may be.
+const (
+	DropTail = ""
+	FQCoDel  = "fq_codel"
+)
+
+func (s *Settings) isFair() bool { return s.Queue == FQCoDel && s.RateMbps > 0 }
 
 // stream is one sequence of numbers in [0, 1). Each purpose has its own and takes exactly one number a packet, also
 // when its setting is 0: so a change of one setting moves no decision of another.

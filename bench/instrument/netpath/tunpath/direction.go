@@ -126,10 +126,29 @@ func (d *direction) arrive(now int64, size int, slot int32) bool {
 		d.counted.DroppedLoss++
 		return false
 	}
+	if d.shaper.IsFair() {
+		verdict := d.shaper.ArriveIn(now, size, slot, flowHash(d.pool.bytes(slot)[:size]))
+		d.takeGone()
+		d.count(verdict)
+		d.wakeIfEarlier()
+		return verdict == shaper.Accepted
+	}
 	verdict := d.shaper.Arrive(now, size, slot)
+	d.count(verdict)
+	return verdict == shaper.Accepted && !d.passAtOnce(now)
+}
+
+// takeGone gives back the slots of packets that fq_codel has dropped, or that the wire loses after it. d.mu is held.
+func (d *direction) takeGone() {
+	for _, gone := range d.shaper.Gone() {
+		d.pool.give(gone.Slot)
+		d.count(gone.Verdict)
+	}
+}
+
+// count counts what did not pass. d.mu is held.
+func (d *direction) count(verdict shaper.Verdict) {
 	switch verdict {
-	case shaper.Accepted:
-		return !d.passAtOnce(now)
 	case shaper.DroppedQueue:
 		d.counted.DroppedQueue++
 	case shaper.DroppedLoss:
@@ -137,7 +156,6 @@ func (d *direction) arrive(now int64, size int, slot int32) bool {
 	case shaper.DroppedFull:
 		d.counted.DroppedMemory++
 	}
-	return false
 }
 
 // passAtOnce spares a packet that is due now the switch to the releaser, if it is alone in the path. d.mu is held.
@@ -149,21 +167,6 @@ func (d *direction) passAtOnce(now int64) bool {
 		}
 	}
 	d.wakeIfEarlier()
-	return false
-}
-
-// isUDP reads an IP packet's header (RFC 791, RFC 8200; extension headers are not looked into).
-func isUDP(packet []byte) bool {
-	const ipv4, ipv6, bytes = 4, 6, 20
-	if len(packet) < bytes {
-		return false
-	}
-	switch packet[0] >> 4 {
-	case ipv4:
-		return packet[9] == unix.IPPROTO_UDP
-	case ipv6:
-		return packet[6] == unix.IPPROTO_UDP
-	}
 	return false
 }
 
@@ -203,6 +206,7 @@ func (d *direction) release() {
 			}
 			ready[n] = due{slot, dueNs, d.pool.packet(slot)}
 		}
+		d.takeGone()
 		d.releasing = n > 0
 		heard, wakes := d.bell.heard(), int64(math.MinInt64)
 		if n == 0 {

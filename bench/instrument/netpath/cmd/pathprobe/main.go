@@ -16,10 +16,11 @@ import (
 	"adaptive-h3/bench/instrument/netpath/netns"
 )
 
-// plan is what is sent: when, in nanoseconds since the first packet, and of how many IP bytes, from 32 to 65535.
+// plan is what is sent: when, in nanoseconds since the first packet, of how many IP bytes, from 32 to 65535, and in which of two flows.
 type plan struct {
 	DueNs []int64 `json:"dueNs"`
 	Bytes []int   `json:"bytes"`
+	Apart []bool  `json:"apart"` // whether in the second flow; left out: none is
 }
 
 // stamps is what one run saw. Times are in nanoseconds since the run began.
@@ -38,7 +39,7 @@ func main() {
 	to := flag.String("to", "", "network namespace of the receiver")
 	var address netip.Addr
 	flag.TextVar(&address, "to-address", netip.Addr{}, "IPv4 address of the receiver")
-	planFile := flag.String("plan", "", `JSON: {"dueNs": [...], "bytes": [...]} of the packets, in order`)
+	planFile := flag.String("plan", "", `JSON: {"dueNs": [...], "bytes": [...], "apart": [...]} of the packets, in order`)
 	quiet := flag.Duration("quiet", time.Second, "give up on packets after this time without any")
 	flag.Parse()
 	result, err := measure(*from, *to, address, *planFile, *quiet)
@@ -61,7 +62,8 @@ func measure(from, to string, address netip.Addr, planFile string, quiet time.Du
 		return nil, fmt.Errorf("-plan: %w", err)
 	}
 	// A socket stays in the namespace in which it was made.
-	var receiver, sender *net.UDPConn
+	var receiver *net.UDPConn
+	var senders [2]*net.UDPConn
 	err = netns.Do(to, func() (err error) {
 		receiver, err = net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(address, 0)))
 		return err
@@ -70,22 +72,24 @@ func measure(from, to string, address netip.Addr, planFile string, quiet time.Du
 		return nil, fmt.Errorf("cannot receive on %s in %s: %w", address, to, err)
 	}
 	defer receiver.Close()
-	err = netns.Do(from, func() (err error) {
-		sender, err = net.DialUDP("udp4", nil, receiver.LocalAddr().(*net.UDPAddr))
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s has no way to %s: %w", from, address, err)
+	for flow := range senders {
+		err = netns.Do(from, func() (err error) {
+			senders[flow], err = net.DialUDP("udp4", nil, receiver.LocalAddr().(*net.UDPAddr))
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s has no way to %s: %w", from, address, err)
+		}
+		defer senders[flow].Close()
 	}
-	defer sender.Close()
-	if err := errors.Join(prepareReceiver(receiver), prepareSender(sender)); err != nil {
+	if err := errors.Join(prepareReceiver(receiver), prepareSender(senders[0]), prepareSender(senders[1])); err != nil {
 		return nil, err
 	}
 	// The kernel begins to stamp some milliseconds after the first socket asks for it.
 	time.Sleep(20 * time.Millisecond)
 	s := &stamps{SentNs: make([]int64, len(p.DueNs)), ReceivedNs: slices.Repeat([]int64{-1}, len(p.DueNs))}
 	began := time.Now()
-	if err := send(sender, p, began, s.SentNs); err != nil {
+	if err := send(senders, p, began, s.SentNs); err != nil {
 		return nil, fmt.Errorf("cannot send: %w", err)
 	}
 	// Only now: what arrived meanwhile waits in the socket, and the receiver took no core from the path.

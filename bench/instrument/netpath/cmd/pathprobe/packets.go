@@ -57,7 +57,7 @@ func control(conn *net.UDPConn, f func(socket uintptr) error) error {
 }
 
 // send sends the packets of the plan and writes down when each of them really left.
-func send(conn *net.UDPConn, p plan, began time.Time, sentNs []int64) error {
+func send(conns [2]*net.UDPConn, p plan, began time.Time, sentNs []int64) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
@@ -74,6 +74,10 @@ func send(conn *net.UDPConn, p plan, began time.Time, sentNs []int64) error {
 		}
 		binary.BigEndian.PutUint32(packet, uint32(i))
 		sentNs[i] = time.Now().UnixNano() - began.UnixNano()
+		conn := conns[0]
+		if i < len(p.Apart) && p.Apart[i] {
+			conn = conns[1]
+		}
 		if _, err := conn.Write(packet[:p.Bytes[i]-headerBytes]); err != nil {
 			return err
 		}

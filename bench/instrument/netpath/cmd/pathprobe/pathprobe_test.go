@@ -18,15 +18,17 @@ func TestSendAndReceive(t *testing.T) {
 	if err := setOption(receiver, unix.SO_TIMESTAMPNS, 1); err != nil {
 		t.Fatal(err)
 	}
-	sender, err := net.DialUDP("udp4", nil, receiver.LocalAddr().(*net.UDPAddr))
-	if err != nil {
-		t.Fatal(err)
+	var senders [2]*net.UDPConn
+	for flow := range senders {
+		if senders[flow], err = net.DialUDP("udp4", nil, receiver.LocalAddr().(*net.UDPAddr)); err != nil {
+			t.Fatal(err)
+		}
+		defer senders[flow].Close()
 	}
-	defer sender.Close()
 	time.Sleep(20 * time.Millisecond) // the kernel begins to stamp packets a moment after it was asked to, and says nothing
 	sentNs, receivedNs := make([]int64, 2), []int64{-1, -1, -1}
 	began := time.Now()
-	if err := send(sender, plan{[]int64{0, 30e6}, []int{64, 1500}}, began, sentNs); err != nil {
+	if err := send(senders, plan{[]int64{0, 30e6}, []int{64, 1500}, []bool{false, true}}, began, sentNs); err != nil {
 		t.Fatal(err)
 	}
 	if err := receive(receiver, began, receivedNs, 50*time.Millisecond); err != nil {
