@@ -38,8 +38,10 @@ export interface Network {
   readonly udpMaxBytes?: number;
   /** What may wait for the bottleneck in each direction, bytes. */
   readonly queueBytes: number;
-  /** How it waits: in one line, unless given (drop-tail). */
+  /** How it waits: drop-tail, unless given. */
   readonly queue?: "fq_codel";
+  /** Who else uses the path, in experiments that say so: one download over TCP, of a server with cubic. */
+  readonly crossTraffic?: "tcp";
   /** A path that changes: what is so from each time on, in both directions. */
   readonly profile?: readonly ProfileStep[];
   /** After which it begins anew; loads begin anywhere in it, those of a turn at the same moment. */

@@ -5,7 +5,7 @@ import { publishedPolicy, publishedZeroLine } from "../../analysis/population/co
 import { placesOf } from "../../analysis/senders/places.ts";
 import { integer, seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
-import { setNetwork } from "../../harness/in-lab.ts";
+import { setNetwork, unlessItFails } from "../../harness/in-lab.ts";
 import { profileFrom } from "../../harness/loads/batch.ts";
 import { missing, type Named, shareMade } from "../../harness/missing.ts";
 import { makeVisits, type Visiting } from "../../harness/visits.ts";
@@ -29,13 +29,13 @@ const FILES = 10;
 const FILE_BYTES = { usual: 100_000, quick: 20_000 };
 const TIMEOUT_MS = 240_000;
 const LANES = 10;
-/** Above it a load keeps a core busy, as a download beside it does: so many at a time. */
+/** Above it a load keeps a core busy, as one beside a download does: so many at a time. */
 const FAST_MBPS = 60;
 const FAST_LANES = 4;
-const isDemanding = ({ network, crossTraffic }: Visit): boolean =>
-  network.rateMbps > FAST_MBPS || crossTraffic === true;
+const isFast = ({ network }: Visit): boolean => network.rateMbps > FAST_MBPS || network.crossTraffic !== undefined;
 
-interface Visit extends Named, Pick<RealNetwork, "network" | "crossTraffic"> {
+interface Visit extends Named {
+  readonly network: RealNetwork["network"];
   readonly congestion: (typeof STACKS)[number];
   readonly arm: RealRow["arm"];
   /** From 0. */
@@ -54,12 +54,11 @@ const tracesOf = ({ traces, quick }: Options) => (traces === undefined || quick 
 /** In rounds of one of each network, stack and arm, each in an order of its own. */
 export function visitsOf(networks: readonly RealNetwork[], visits: number, seed: number): Visit[] {
   return Array.from({ length: visits }, (_, visit) => {
-    const round = networks.flatMap(({ network, crossTraffic }) =>
+    const round = networks.flatMap(({ network }) =>
       STACKS.flatMap((congestion) =>
         ARMS.map((arm): Visit => {
           const id = `${network.name}/${congestion}/${arm}/${visit}`;
-          const place = crossTraffic === undefined ? { network } : { network, crossTraffic };
-          return { id, lastId: `${id}/${PAGES}`, ...place, congestion, arm, visit };
+          return { id, lastId: `${id}/${PAGES}`, network, congestion, arm, visit };
         }),
       ),
     );
@@ -94,7 +93,7 @@ export const experiment = defineExperiment({
     const { visits, seed, quick } = run.options;
     const all = visitsOf(networksOf(tracesOf(run.options), quick), visits, seed);
     const left = missing(all, run.folder.rows);
-    const [slow, fast] = [left.filter((visit) => !isDemanding(visit)), left.filter(isDemanding)];
+    const [slow, fast] = [left.filter((visit) => !isFast(visit)), left.filter(isFast)];
     const lanes = (queue: Visit[], count: number) => Array.from({ length: count }, () => queue);
     const results = join(import.meta.dirname, "../../results");
     const grid = rowsIn(join(results, "ohashi-grid"), LOAD_ROW);
@@ -122,7 +121,7 @@ async function measureVisit(
   seed: number,
   fileBytes: number,
 ): Promise<RealRow[]> {
-  const { id, network, crossTraffic, congestion, arm } = visit;
+  const { id, network, congestion, arm } = visit;
   const { profileRepeatMs } = network;
   // All arms of a round meet a path that changes from the same moment on.
   const phase = seededRandom(seed, "phase", network.name, visit.visit);
@@ -152,17 +151,22 @@ async function measureVisit(
     sessions: [{ timed: true, firstProtocol: "h2", pages, pauseAfterMs: 0 }],
   };
   const rows: RealRow[] = [];
-  await using stack = new AsyncDisposableStack();
-  if (crossTraffic === true) await startCrossTraffic(lane, stack);
-  await runPlan({
-    plan: { control: lane.path.control, loads: [load] },
-    file: join(folder, `plan-${lane.index}.json`),
-    namespace: lane.clientNamespace,
-    signal,
-    onResult: async (result) => {
-      rows.push(...rowsOf(visit, result));
-    },
-  });
+  const makeLoad = (either: AbortSignal) =>
+    runPlan({
+      plan: { control: lane.path.control, loads: [load] },
+      file: join(folder, `plan-${lane.index}.json`),
+      namespace: lane.clientNamespace,
+      signal: either,
+      onResult: async (result) => {
+        rows.push(...rowsOf(visit, result));
+      },
+    });
+  if (network.crossTraffic === undefined) await makeLoad(signal);
+  else {
+    await using stack = new AsyncDisposableStack();
+    const { failed } = await startCrossTraffic(lane, stack);
+    await unlessItFails(failed, signal, makeLoad);
+  }
   return rows;
 }
 

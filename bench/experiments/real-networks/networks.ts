@@ -6,8 +6,6 @@ import { followTrace, type RateTrace } from "../../model/trace.ts";
 export interface RealNetwork {
   readonly network: Network;
   readonly from: "described" | "policed" | "trace";
-  /** Whether a download shares the path: over TCP, by a server with cubic, as fast as it can. */
-  readonly crossTraffic?: true;
 }
 
 const HOME = { rateMbps: 50, delayMs: 15 };
@@ -47,8 +45,8 @@ export function networksOf(traces: readonly RateTrace[], isQuick: boolean): Real
     described("far away, 0.5 % lost", { ...FAR, lossRatio: 0.005 }),
     described("phone, losses in bursts", { ...PHONE, ...bursts(PHONE) }),
     described("phone, jitter of 20 ms", { ...PHONE, jitterMs: 20 }),
-    { ...described("home line beside a download", HOME), crossTraffic: true },
-    { ...described("home line beside a download, fq_codel", { ...HOME, queue: "fq_codel" }), crossTraffic: true },
+    described("home line beside a download", { ...HOME, crossTraffic: "tcp" }),
+    described("home line beside a download, fq_codel", { ...HOME, crossTraffic: "tcp", queue: "fq_codel" }),
     policed("8 % of UDP lost", { udpLossRatio: 0.08 }),
     policed("UDP held to 5 Mbit/s", { udpRateMbps: 5, udpBurstBytes: 50_000 }),
     policed("UDP of at most 1,300 bytes", { udpMaxBytes: 1_300 }),

@@ -28,7 +28,7 @@ it("makes one visit of each network, stack and arm a round", () => {
   expect(visits.slice(0, visits.length / 3).every(({ visit }) => visit === 0)).toBe(true);
 });
 
-const NETWORKS = networksOf([], true).filter(({ crossTraffic }) => crossTraffic === undefined);
+const NETWORKS = networksOf([], true).filter(({ network }) => network.crossTraffic === undefined);
 
 /** Three visits of each arm on each of two networks: always offering halves the time on the first, and doubles it on the second; ours follows. */
 function rowsOf(change: (row: RealRow) => Partial<RealRow> = () => ({})): RealRow[] {

@@ -1,87 +1,114 @@
-// crosstraffic is a download that shares a path: one TCP connection from a network namespace to another one, which sends as much
-// as it can until the program is ended. It prints a line when slow start is over.
+// crosstraffic downloads over one TCP connection from one network namespace to another one, as fast as the path between them lets
+// it, until a signal ends it.
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"os"
+	"os/signal"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"adaptive-h3/bench/instrument/netpath/netns"
 )
 
-// settles is how long a connection is given to find its share: some round trips of the longest paths here.
-const settles = 2 * time.Second
-
 func main() {
-	from := flag.String("from", "", "network namespace of the sender")
-	to := flag.String("to", "", "network namespace of the receiver")
-	congestion := flag.String("congestion", "cubic", "the sender's TCP congestion control")
-	var address netip.Addr
-	flag.TextVar(&address, "to-address", netip.Addr{}, "address of the receiver")
+	server := flag.String("server", "", "network namespace of the sender")
+	client := flag.String("client", "", "network namespace of the receiver")
+	address := flag.String("address", "", "the sender's IP address; it takes a free port")
+	congestion := flag.String("congestion", "cubic", "the sender's congestion control")
 	flag.Parse()
-	if err := run(*from, *to, address, *congestion); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer stop()
+	ready := func() { fmt.Println(`{"ready":true}`) }
+	if err := download(ctx, *server, *client, *address, *congestion, ready); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(from, to string, address netip.Addr, congestion string) error {
+// download calls ready when the first bytes have come, and returns nil when ctx has ended.
+func download(ctx context.Context, server, client, address, congestion string, ready func()) error {
+	var (
+		listener       net.Listener
+		sender, getter net.Conn
+		err            error
+	)
 	// A socket stays in the namespace in which it was made.
-	var listener net.Listener
-	err := netns.Do(to, func() (err error) {
-		listener, err = net.Listen("tcp", netip.AddrPortFrom(address, 0).String())
+	err = netns.Do(server, func() (err error) {
+		listener, err = listen(ctx, address, congestion)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("cannot receive on %s in %s: %w", address, to, err)
+		return fmt.Errorf("cannot listen on -address %q in -server %s with -congestion %s: %w", address, server, congestion, err)
 	}
-	ended := make(chan error, 2)
-	go func() { ended <- receive(listener) }()
-	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+	defer listener.Close()
+	err = netns.Do(client, func() (err error) {
+		getter, err = new(net.Dialer).DialContext(ctx, "tcp", listener.Addr().String())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("-client %s has no way to %s: %w", client, address, err)
+	}
+	if sender, err = listener.Accept(); err != nil {
+		getter.Close()
+		return err
+	}
+	return carry(ctx, sender.(*net.TCPConn), getter.(*net.TCPConn), ready)
+}
+
+func listen(ctx context.Context, address, congestion string) (net.Listener, error) {
+	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var failed error
-		return errors.Join(c.Control(func(fd uintptr) {
-			failed = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, congestion)
-		}), failed)
+		err := raw.Control(func(socket uintptr) {
+			failed = unix.SetsockoptString(int(socket), unix.IPPROTO_TCP, unix.TCP_CONGESTION, congestion)
+		})
+		return errors.Join(err, failed)
 	}}
-	var sender net.Conn
-	err = netns.Do(from, func() (err error) {
-		sender, err = dialer.Dial("tcp", listener.Addr().String())
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("%s has no way to %s: %w", from, address, err)
-	}
+	// Else Go asks for multipath TCP, which has a congestion control of its own choice.
+	config.SetMultipathTCP(false)
+	return config.Listen(ctx, "tcp", net.JoinHostPort(address, "0"))
+}
+
+// carry moves bytes until ctx ends or one end does. Both ends then forget what they have: none of it is sent later.
+func carry(ctx context.Context, sender, getter *net.TCPConn, ready func()) error {
+	ended := make(chan error, 2)
 	go func() {
-		_, err := io.Copy(sender, endless{})
+		for zeros := make([]byte, 1<<16); ; {
+			if _, err := sender.Write(zeros); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	go func() {
+		buffer := make([]byte, 1<<18)
+		_, err := io.ReadAtLeast(getter, buffer, 1)
+		if err == nil {
+			ready()
+		}
+		for err == nil {
+			_, err = getter.Read(buffer)
+		}
 		ended <- err
 	}()
+	var err error
 	select {
-	case err := <-ended:
-		return err
-	case <-time.After(settles):
+	case <-ctx.Done():
+	case err = <-ended:
 	}
-	fmt.Println("sending")
-	return <-ended
-}
-
-func receive(listener net.Listener) error {
-	conn, err := listener.Accept()
-	if err == nil {
-		_, err = io.Copy(io.Discard, conn)
+	for _, conn := range []*net.TCPConn{sender, getter} {
+		_ = conn.SetLinger(0)
+		_ = conn.Close()
 	}
-	return err
+	if ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("the download ended: %w", err)
 }
-
-// endless is a source of zeros.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
