@@ -34,6 +34,8 @@ it.each<[what: string, policy: Policy, host?: string]>([
   ["cubic.json", cubic as unknown as Policy],
   ["a threshold", { ...INITIAL_POLICY, mode: "adaptive", method: { kind: "rtt-threshold", rttMs: 40 } }],
   ["fixed-h3", { ...INITIAL_POLICY, mode: "fixed-h3" }],
+  ["arms", { ...(cubic as unknown as Policy), exploration: { share: 0.04 } }],
+  ["a share", { ...INITIAL_POLICY, mode: "adaptive", method: { kind: "share", share: 0.5 } }],
   ["fixed-h3 for one host", { ...INITIAL_POLICY, mode: "fixed-h3" }, "www.example.com"],
 ])("%s", (_, policy, host) => {
   const { rules } = JSON.parse(compiled(policy, "cloudflare-rule", host)) as { rules: { expression: string }[] };
@@ -41,7 +43,7 @@ it.each<[what: string, policy: Policy, host?: string]>([
   expect(parsed.length).toBeGreaterThan(0);
   for (const { error, fields } of parsed) {
     expect(error).toBeUndefined();
-    const known = /^(http\.host|http\.request\.(headers|version)|cf\.timings\.client_(tcp|quic)_rtt_msec)$/;
+    const known = /^(http\.host|http\.request\.(headers|version)|ip\.src|cf\.timings\.client_(tcp|quic)_rtt_msec)$/;
     expect(fields.filter((field) => !known.test(field))).toEqual([]);
   }
 });
@@ -57,6 +59,13 @@ it.each([undefined, "www.example.com"])("the rules for a marker, whose value is 
 });
 
 it("the parser refuses what is no expression", () => {
-  const [wrong] = parse(['cf.timings.client_tcp_rtt_msec ge "40"']);
+  const [wrong, salted, literal] = parse([
+    'cf.timings.client_tcp_rtt_msec ge "40"',
+    'hash_in_range(0, 1000000, ip.src, "salt") lt 1',
+    'hash_in_range(0, 1000000, "192.0.2.1") lt 1',
+  ]);
   expect(wrong?.error).toContain("expected digit");
+  // A draw is by one field of the request: it takes no salt, and no period.
+  expect(salted?.error).toContain("invalid number of arguments");
+  expect(literal?.error).toContain("expected argument of kind Field");
 });

@@ -1,7 +1,14 @@
-import { readFileSync } from "node:fs";
-import { beforeEach, expect, it } from "vitest";
+import { hash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
 import { adaptivePolicy } from "../decision/testing.ts";
-import { type Person, person } from "./testing.ts";
+import { drawnArm } from "../decision/decide.ts";
+import { sampleRatioOf } from "../visitors/sample-ratio.ts";
+import { type Canned, type Person, person, testIo } from "./testing.ts";
+import { run } from "./run.ts";
+
+const DRY = "compile always.json --to cloudflare-rule --host www.example.com --dry-run";
 
 let anna: Person;
 beforeEach(async () => {
@@ -60,10 +67,15 @@ it("tells a program the same", async () => {
 
 it.each([
   ["compile observe.json --to vcl", 1, "No rule can do what observe.json says.\nobserve.json: /mode sets no header"],
-  ["compile arms.json --to vcl", 1, "arms.json: /exploration/share a rule remembers nobody"],
+  ["compile arms.json --to vcl", 1, "arms.json: /exploration/share a rule of this server cannot draw arms"],
   ["compile arms.json --to vcl", 1, "arms.json: /reports/share a rule cannot ask pages to report"],
   ["compile always.json --to vcl --host www.example.com", 2, "--host is for cloudflare-rule alone: vcl stands in"],
   ["compile always.json --to nginx --terraform", 2, "--terraform is for cloudflare-rule alone: nginx stands in"],
+  ["compile always.json --to vcl --dry-run", 2, "--dry-run is for cloudflare-rule alone: vcl stands in"],
+  ["compile always.json --to cloudflare-rule --dry-run", 2, "--dry-run wants --host: it says which zone is asked."],
+  [`${DRY} --out rule`, 2, "--dry-run writes no rules: leave --out out."],
+  [`${DRY} --terraform`, 2, "--dry-run writes no rules: leave --terraform out."],
+  [DRY, 3, "--dry-run needs a token of Cloudflare's API in CLOUDFLARE_API_TOKEN."],
   ["compile always.json --to cloudflare-rule --host www", 2, "--host must be a host name such as www.example.com"],
   ["compile always.json", 2, "--to says what to write: cloudflare-rule, nginx, haproxy, vcl."],
   ["compile always.json --to caddy", 2, '--to must be cloudflare-rule or nginx or haproxy or vcl, and is "caddy".'],
@@ -72,4 +84,141 @@ it.each([
   const ran = await anna.does(line);
   expect([ran.code, ran.out]).toEqual([code, ""]);
   expect(ran.err).toContain(sentence);
+});
+
+describe("rules that draw", () => {
+  const SHARE = 0.04;
+  /** Which arm rules draw an address into, by a hash that stands in for Cloudflare's, whose own is not published. */
+  function armOf(
+    rules: readonly { expression: string; action_parameters: unknown }[],
+    draw: number,
+  ): string | undefined {
+    const arms = rules.flatMap(({ expression, action_parameters }) => {
+      const [, than, limit] = /hash_in_range\(0, 1000000, ip\.src\) (lt|ge) (\d+)$/.exec(expression) ?? [];
+      if (than === undefined || (than === "lt") !== draw < Number(limit)) return [];
+      return [/h3-arm;desc=\\"(\w+)\\"/.exec(JSON.stringify(action_parameters))?.[1]];
+    });
+    expect(arms.length).toBeLessThan(2);
+    return arms[0];
+  }
+
+  it("draw each of 100,000 clients as the worker draws at the same number, and evenly", async () => {
+    const policy = adaptivePolicy({ exploration: { share: SHARE } });
+    anna.writes("drawing.json", policy);
+    const { out, err } = await anna.does("compile drawing.json --to cloudflare-rule");
+    expect(err).toContain("`results` does not see them");
+    const { rules } = JSON.parse(out) as { rules: { expression: string; action_parameters: unknown }[] };
+    const arms = { offered: 0, withheld: 0 };
+    for (let client = 0; client < 100_000; client++) {
+      const draw =
+        hash("sha256", `10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`, "buffer").readUInt32BE() %
+        1_000_000;
+      const arm = armOf(rules, draw);
+      if (arm !== drawnArm(policy, draw / 1e6)) expect.fail(`${draw} is drawn into ${arm}`);
+      if (arm === "offer") arms.offered++;
+      if (arm === "withhold") arms.withheld++;
+    }
+    expect((arms.offered + arms.withheld) / 100_000).toBeCloseTo(SHARE, 2);
+    expect(sampleRatioOf(arms, 0.5).isUneven).toBe(false);
+    // Reports of which one arm's are lost by a fifth: the check finds it.
+    expect(sampleRatioOf({ ...arms, withheld: arms.withheld * 0.8 }, 0.5).isUneven).toBe(true);
+  });
+
+  it("say in a file's place what compares their arms", async () => {
+    anna.writes("drawing.json", adaptivePolicy({ method: { kind: "share", share: 0.5 } }));
+    const { code, out, err } = await anna.does("compile drawing.json --to cloudflare-rule --out rule");
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("h3-arm in Server-Timing");
+  });
+});
+
+describe("--dry-run", () => {
+  const ENTRYPOINT = "/zones/z1/rulesets/phases/http_response_headers_transform/entrypoint";
+  const RULES: Canned = { status: 200, body: { result: { version: "7", rules: [{}, {}, {}] } } };
+
+  /** Asks an API that answers so, and tells what it was asked. */
+  async function asked(
+    answers: Readonly<Record<string, Canned | readonly Canned[]>>,
+    base = anna.api.url,
+  ): Promise<{ code: number; out: string; err: string; asked: string[] }> {
+    const later = Object.fromEntries(Object.entries(answers).map(([call, one]) => [call, [one].flat()]));
+    anna.api.instead = ({ method, path }) => {
+      const queue = later[`${method} ${path}`] ?? [];
+      return (queue.length > 1 ? queue.shift() : queue[0]) ?? { status: 404, body: { errors: [] } };
+    };
+    const io = testIo({ CLOUDFLARE_API_TOKEN: "cf-secret", CLOUDFLARE_API_BASE_URL: base });
+    writeFileSync(join(io.folder, "always.json"), JSON.stringify({ schema: 3, mode: "fixed-h3" }));
+    const code = await run(DRY.split(" "), io);
+    const [out, err] = [io.stdout, io.stderr].map((stream) => String(stream.read() ?? ""));
+    return { code, out: out ?? "", err: err ?? "", asked: anna.api.asked() };
+  }
+  const ZONE = {
+    "GET /zones?name=www.example.com": { status: 200, body: { result: [] } },
+    "GET /zones?name=example.com": { status: 200, body: { result: [{ id: "z1" }] } },
+  };
+
+  it("sends the rules with dry_run alone, and says what they would replace", async () => {
+    const ran = await asked({
+      ...ZONE,
+      [`GET ${ENTRYPOINT}`]: RULES,
+      [`PUT ${ENTRYPOINT}?dry_run=true`]: { status: 200, body: { result: {} } },
+    });
+    expect([ran.code, ran.err]).toEqual([0, ""]);
+    expect(ran.out).toBe(
+      "Cloudflare would take these 3 rules for the zone of www.example.com. Nothing was changed.\n" +
+        "They would take the place of the 3 rules that are there.\n",
+    );
+    expect(ran.asked.filter((call) => call.startsWith("PUT"))).toEqual([`PUT ${ENTRYPOINT}?dry_run=true`]);
+    const put = anna.api.requests.find(({ method }) => method === "PUT");
+    expect(put?.headers["authorization"]).toBe("Bearer cf-secret");
+    expect(put?.body).toEqual(
+      JSON.parse((await anna.does("compile always.json --to cloudflare-rule --host www.example.com")).out),
+    );
+  });
+
+  it.each<[what: string, answers: Parameters<typeof asked>[0], code: number, sentence: string]>([
+    [
+      "a refused expression",
+      {
+        [`PUT ${ENTRYPOINT}?dry_run=true`]: {
+          status: 400,
+          body: {
+            errors: [
+              { message: "unknown function hash_in_range", source: { pointer: "/rules/3/expression" } },
+              { message: "too many rules" },
+            ],
+          },
+        },
+      },
+      1,
+      "Cloudflare refuses these rules for www.example.com.\n  /rules/3/expression: unknown function hash_in_range\n  the whole body: too many rules\n",
+    ],
+    [
+      "a token that may not write",
+      { [`PUT ${ENTRYPOINT}?dry_run=true`]: { status: 403 } },
+      3,
+      "the token may not write it",
+    ],
+    ["a fault of the API", { [`PUT ${ENTRYPOINT}?dry_run=true`]: { status: 500, body: "no JSON" } }, 5, "status 500"],
+    ["another's zone", { "GET /zones?name=example.com": { status: 200, body: { result: [] } } }, 3, "sees no zone of"],
+    [
+      "rules that changed",
+      {
+        [`GET ${ENTRYPOINT}`]: [RULES, { status: 200, body: { result: { version: "8", rules: [] } } }],
+        [`PUT ${ENTRYPOINT}?dry_run=true`]: { status: 200, body: { result: {} } },
+      },
+      4,
+      "They were version 7, and are version 8.",
+    ],
+  ])("%s", async (_, answers, code, sentence) => {
+    const ran = await asked({ ...ZONE, [`GET ${ENTRYPOINT}`]: RULES, ...answers });
+    expect([ran.code, ran.out]).toEqual([code, ""]);
+    expect(ran.err).toContain(sentence);
+  });
+
+  it("an API that cannot be reached", async () => {
+    const ran = await asked({}, "http://127.0.0.1:9");
+    expect(ran.code).toBe(5);
+    expect(ran.err).toContain("the API cannot be asked");
+  });
 });

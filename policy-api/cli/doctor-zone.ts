@@ -1,4 +1,6 @@
+import { PHASE } from "../decision/compiled/cloudflare.ts";
 import { altSvcRules, passesWorker, type Route, type Rule } from "./doctor/zone-rules.ts";
+import { cloudflareApi, zoneOf } from "./cloudflare-api.ts";
 import type { Row } from "./doctor-look.ts";
 
 /** What Cloudflare's API says of a zone. */
@@ -9,10 +11,6 @@ export interface ZoneSeen {
   readonly routed: boolean | undefined;
 }
 
-const API = "https://api.cloudflare.com/client/v4";
-const TIMEOUT_MS = 10_000;
-const PHASE = "http_response_headers_transform";
-
 /**
  * Reads the settings of a site's zone that decide about HTTP/3. Nothing is changed, and a token that may read is enough. The answers are
  * taken to be as Cloudflare documents them. What cannot be read is a row that says so.
@@ -21,11 +19,9 @@ const PHASE = "http_response_headers_transform";
  */
 export async function lookAtZone(
   site: URL,
-  { token, base = API, files }: { readonly token: string; readonly base?: string; readonly files: readonly string[] },
+  { token, base, files }: { readonly token: string; readonly base?: string; readonly files: readonly string[] },
 ): Promise<ZoneSeen> {
-  // As a setting may end with a slash.
-  const root = base.replace(/\/+$/, "");
-  const read = async <T>(path: string): Promise<T> => resultOf<T>(root + path, token);
+  const read = cloudflareApi(token, base);
   const row = async <T>(tried: string, asked: Promise<T>, say: (result: T) => Omit<Row, "tried">): Promise<Row> => {
     try {
       return { tried: `zone: ${tried}`, ...say(await asked) };
@@ -74,28 +70,4 @@ export async function lookAtZone(
     ),
   ]);
   return { rows, routed };
-}
-
-/** The zone of a host: that of the longest suffix that is one. */
-async function zoneOf(hostname: string, read: <T>(path: string) => Promise<T>): Promise<string> {
-  const labels = hostname.split(".");
-  for (let i = 0; i + 2 <= labels.length; i++) {
-    const name = encodeURIComponent(labels.slice(i).join("."));
-    const [found] = await read<readonly { id: string }[]>(`/zones?name=${name}`);
-    if (found !== undefined) return found.id;
-  }
-  throw new Error(`the token sees no zone of ${hostname}`);
-}
-
-/** What a call results in. @throws Error whose message is the end of a row */
-async function resultOf<T>(url: string, token: string): Promise<T> {
-  const headers = { authorization: `Bearer ${token}` };
-  const reply = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
-    throw new Error(`the API cannot be asked: ${(error as Error).message}`);
-  });
-  // A zone without rules of a phase has no ruleset there.
-  if (reply.status === 404 && url.includes("/rulesets/")) return {} as T;
-  if (reply.status === 401 || reply.status === 403) throw new Error("the token may not read it");
-  if (!reply.ok) throw new Error(`the API answers with status ${reply.status}`);
-  return ((await reply.json()) as { result: T }).result;
 }

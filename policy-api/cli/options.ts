@@ -118,6 +118,7 @@ const OPTIONS = {
   resolver: readServiceUrl,
   reports: FLAG,
   terraform: FLAG,
+  "dry-run": FLAG,
   "page-views": readAmount,
   port: whole(0, 65_535),
 } as const;
@@ -168,7 +169,16 @@ export function readLine(argv: readonly string[]): { words: readonly string[]; o
 }
 
 /** Options that npm has too. Nothing tells whether npm took such an option from the line or always has it. */
-const ALSO_OF_NPM: ReadonlySet<string> = new Set(["help", "json", "yes", "version", "scope", "ca", "before"]);
+const ALSO_OF_NPM: ReadonlySet<string> = new Set([
+  "help",
+  "json",
+  "yes",
+  "version",
+  "scope",
+  "ca",
+  "before",
+  "dry-run",
+]);
 
 /** Refuses a line from which npm took options, as no `--` stood before them: the rest means something else. @throws Failure */
 export function refuseEaten(env: Readonly<Record<string, string | undefined>>): void {

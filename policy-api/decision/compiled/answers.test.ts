@@ -7,7 +7,17 @@ import quicheCubic from "../../policies/quiche-cubic/cubic.json" with { type: "j
 import { describe, expect, it } from "vitest";
 import { INITIAL_POLICY, parsePolicy, type Policy } from "../policy.ts";
 import type { Transport } from "../sample.ts";
-import { answersOf, notCompiled, type RttUnit, type RuleAnswers, valueAt } from "./answers.ts";
+import {
+  answersOf,
+  drawnAnswersOf,
+  drawnAt,
+  DRAWS,
+  drawnValueAt,
+  notCompiled,
+  type RttUnit,
+  type RuleAnswers,
+  valueAt,
+} from "./answers.ts";
 
 function policyOf(json: unknown): Policy {
   const parsed = parsePolicy(json);
@@ -94,6 +104,53 @@ it("a threshold is one span, up to what is believed", () => {
   ]);
 });
 
+describe("arms", () => {
+  const plain = policyOf(cubic);
+  /** What drawn answers say at a draw, as arm and value. */
+  const drawn = (policy: Policy, draw: number): string | undefined => {
+    const here = drawnAnswersOf(policy).filter(({ from, to }) => from <= draw && draw < to);
+    expect(here.length).toBeLessThan(2);
+    return here[0] && `${here[0].arm} ${here[0].value}`;
+  };
+  /** The same as the worker draws and answers. */
+  const ofWorker = (policy: Policy, draw: number): string[] =>
+    TRANSPORTS.map((transport) => `${drawnAt(policy, draw)} ${drawnValueAt(policy, transport, draw)}`);
+
+  it.each<[what: string, policy: Policy]>([
+    ["exploration of 4 %", { ...plain, exploration: { share: 0.04 } }],
+    ["exploration of all", { ...plain, exploration: { share: 1 } }],
+    ["exploration of the least share", { ...plain, exploration: { share: 0.0002 } }],
+    ["a share of a third", { ...plain, method: { kind: "share", share: 1 / 3 } }],
+    ["a share of nearly all", { ...plain, method: { kind: "share", share: 0.999 } }],
+  ])("%s: 100,000 draws say what the worker's draw says there, over TCP and over QUIC", (_, policy) => {
+    const ends = drawnAnswersOf(policy).flatMap(({ from, to }) => [from - 1, from, to - 1, to]);
+    const everywhere = Array.from({ length: 100_000 }, (_unused, i) => i * (DRAWS / 100_000) + (i % 10));
+    const wrong = [...ends, ...everywhere].filter((draw) => {
+      if (draw < 0 || draw >= DRAWS) return false;
+      const expected = drawnAt(policy, draw) === undefined ? undefined : ofWorker(policy, draw);
+      const said = drawn(policy, draw);
+      return expected === undefined ? said !== undefined : expected.some((one) => one !== said);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("offers as long as the policy's longest offer, and withholds by clear", () => {
+    expect(drawnAnswersOf({ ...plain, exploration: { share: 0.04 } })).toEqual([
+      { arm: "offer", from: 0, to: 20_000, value: `h3=":443"; ma=${plain.ma.maxS}` },
+      { arm: "withhold", from: 980_000, to: DRAWS, value: "clear" },
+    ]);
+  });
+
+  it("are none where nobody draws", () => {
+    const none: readonly Policy[] = [
+      plain,
+      { ...plain, method: { kind: "share", share: 1 } },
+      { ...INITIAL_POLICY, mode: "fixed-h3" },
+    ];
+    for (const policy of none) expect(drawnAnswersOf(policy)).toEqual([]);
+  });
+});
+
 describe("what no rule can do is named", () => {
   const plain = policyOf(cubic);
   it.each<[pointer: string, policy: Policy]>([
@@ -104,10 +161,32 @@ describe("what no rule can do is named", () => {
     ["/contentBytes/routes", { ...plain, contentBytes: { default: 1e6, routes: [{ pathPrefix: "/a", bytes: 1e5 }] } }],
     ["/rules", { ...plain, rules: [{ pathPrefix: "/a", mode: "fixed-h2" }] }],
   ])("%s", (pointer, policy) => {
-    expect(notCompiled(policy).map((fault) => fault.pointer)).toEqual([pointer]);
+    expect(notCompiled(policy, false).map((fault) => fault.pointer)).toEqual([pointer]);
+  });
+
+  it.each<[pointer: string, policy: Policy, message: string]>([
+    [
+      "/exploration/share",
+      { ...plain, method: { kind: "share", share: 0.5 }, exploration: { share: 0.1 } },
+      "a rule draws a client once",
+    ],
+    ["/exploration/share", { ...INITIAL_POLICY, mode: "fixed-h3", exploration: { share: 0.1 } }, "a fixed mode has no"],
+    ["/exploration/share", { ...plain, exploration: { share: 0.0001 } }, "a rule draws by millionths"],
+    [
+      "/reports/share",
+      { ...plain, exploration: { share: 0.1 }, reports: { share: 1, inject: false } },
+      "a rule cannot",
+    ],
+  ])("%s, also where rules draw", (pointer, policy, message) => {
+    expect(notCompiled(policy, true)).toEqual([{ pointer, message: expect.stringContaining(message) as string }]);
+  });
+
+  it("no draw where rules can draw", () => {
+    expect(notCompiled({ ...plain, exploration: { share: 0.1 } }, true)).toEqual([]);
+    expect(notCompiled({ ...plain, method: { kind: "share", share: 0.1 } }, true)).toEqual([]);
   });
 
   it.each(Object.entries(SHIPPED))("nothing of %s", (_, json) => {
-    expect(notCompiled(policyOf(json))).toEqual([]);
+    expect(notCompiled(policyOf(json), false)).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { altSvcValue } from "../alt-svc.ts";
-import { decide } from "../decide.ts";
+import { DRAWN_ARMS, type DrawnArm } from "../assignment.ts";
+import { decide, drawnArm } from "../decide.ts";
 import type { Fault } from "../parse.ts";
 import type { Policy } from "../policy.ts";
 import type { Transport } from "../sample.ts";
@@ -90,16 +91,99 @@ function firstOther(valueOf: (rtt: number) => string | undefined, low: number, h
   return other;
 }
 
-/** What of a policy no rule can do. None: it can be compiled. Pure. */
-export function notCompiled({ mode, method, contentBytes, exploration, reports, rules }: Policy): Fault[] {
+/** A rule draws one of so many whole numbers for a client, from 0 on. */
+export const DRAWS = 1_000_000;
+
+/** What a rule answers the clients who drew a number from `from` to before `to`, whatever their RTT. */
+export interface DrawnAnswer {
+  readonly arm: DrawnArm;
+  readonly from: number;
+  readonly to: number;
+  readonly value: string;
+}
+
+/**
+ * The arms of a policy that draws clients, by its exploration or by the method `share`: at each number n as the policy draws and answers at
+ * n / DRAWS. Empty: it draws nobody. Pure.
+ *
+ * @param policy One of which notCompiled() says nothing.
+ */
+export function drawnAnswersOf(policy: Policy): readonly DrawnAnswer[] {
+  if (!draws(policy)) return [];
+  const arms = DRAWN_ARMS.map((arm) => ({ arm, value: drawnValue(policy, arm) }));
+  const endOfOffer = firstDraw((draw) => drawnAt(policy, draw) !== "offer");
+  const withheldFrom = firstDraw((draw) => drawnAt(policy, draw) === "withhold");
+  const spans: Readonly<Record<DrawnArm, Pick<DrawnAnswer, "from" | "to">>> = {
+    offer: { from: 0, to: endOfOffer },
+    withhold: { from: withheldFrom, to: DRAWS },
+  };
+  return arms.map(({ arm, value }) => ({ arm, ...spans[arm], value }));
+}
+
+/** The arm of a client that drew this number. Undefined: it is in none. */
+export function drawnAt(policy: Policy, draw: number): DrawnArm | undefined {
+  const unit = draw / DRAWS;
+  if (policy.method?.kind === "share") return unit < policy.method.share ? "offer" : "withhold";
+  return drawnArm(policy, unit);
+}
+
+/** The Alt-Svc of a response to a client that drew this number: over TCP and over QUIC the same. */
+export function drawnValueAt(policy: Policy, transport: Transport, draw: number): string | undefined {
+  const unit = draw / DRAWS;
+  // A client may hold an offer from before these rules, or from a draw by another address. A rule remembers neither, so it withholds by `clear`.
+  const request = { transport, path: "/", shareUnit: unit, earlierOffersUntilMs: 1 };
+  return altSvcValue(decide(request, { state: "unknown" }, policy, 0, unit).advertise, PORT);
+}
+
+function drawnValue(policy: Policy, arm: DrawnArm): string {
+  const value = drawnValueAt(policy, "tcp", arm === "offer" ? 0 : DRAWS - 1);
+  // Both arms say something, as a client may hold an offer.
+  if (value === undefined) throw new Error(`the arm ${arm} says nothing`);
+  return value;
+}
+
+function draws({ mode, method, exploration }: Policy): boolean {
+  if (mode !== "adaptive") return false;
+  return exploration.share > 0 || (method?.kind === "share" && method.share > 0 && method.share < 1);
+}
+
+/** The first number at which something holds that holds for all later ones, too. DRAWS: at none. */
+function firstDraw(holds: (draw: number) => boolean): number {
+  let [low, high] = [0, DRAWS];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
+ * What of a policy no rule can do. None: it can be compiled. Pure.
+ *
+ * @param canDraw Whether the server's rules can draw clients.
+ */
+export function notCompiled(
+  { mode, method, contentBytes, exploration, reports, rules }: Policy,
+  canDraw: boolean,
+): Fault[] {
+  const isShare = mode === "adaptive" && method?.kind === "share";
   const faults: readonly (readonly [isThere: boolean, pointer: string, message: string])[] = [
     [mode === "observe", "/mode", "sets no header, so that there is nothing to compile"],
+    [isShare && !canDraw, "/method/kind", "a rule of this server cannot draw clients"],
+    [exploration.share > 0 && !canDraw, "/exploration/share", "a rule of this server cannot draw arms: it must be 0"],
     [
-      mode === "adaptive" && method?.kind === "share",
-      "/method/kind",
-      "a rule remembers nobody, and so cannot draw clients",
+      exploration.share > 0 && canDraw && (isShare || mode !== "adaptive"),
+      "/exploration/share",
+      isShare
+        ? "a rule draws a client once, which the method share does: it must be 0"
+        : "a fixed mode has no arms: it must be 0",
     ],
-    [exploration.share > 0, "/exploration/share", "a rule remembers nobody, and so cannot draw arms: it must be 0"],
+    [
+      exploration.share > 0 && exploration.share < LEAST_SHARE && canDraw,
+      "/exploration/share",
+      `a rule draws by millionths: it must be ${LEAST_SHARE} at least`,
+    ],
     [reports.share > 0, "/reports/share", "a rule cannot ask pages to report: it must be 0"],
     [
       contentBytes.routes.length > 0,
@@ -110,3 +194,6 @@ export function notCompiled({ mode, method, contentBytes, exploration, reports, 
   ];
   return faults.flatMap(([isThere, pointer, message]) => (isThere ? [{ pointer, message }] : []));
 }
+
+/** Of smaller shares the arms would differ by a hundredth or more, as they are whole numbers of draws. */
+const LEAST_SHARE = 0.0002;

@@ -5,15 +5,21 @@ export type HeaderChange =
   | { readonly operation: "remove" }
   | { readonly operation: "set"; readonly value: string }
   /** Where the expression has no value, the header is removed. */
-  | { readonly operation: "set"; readonly expression: string };
+  | { readonly operation: "set"; readonly expression: string }
+  /** Beside the header's other values. */
+  | { readonly operation: "add"; readonly value: string };
 
 /** One rule, as Cloudflare's Rulesets API takes it. */
-export function transform(description: string, expression: string, header: string, change: HeaderChange): object {
+export function transform(
+  description: string,
+  expression: string,
+  headers: Readonly<Record<string, HeaderChange>>,
+): object {
   return {
     description: `adaptive-h3, ${description}`,
     expression,
     action: "rewrite",
-    action_parameters: { headers: { [header]: change } },
+    action_parameters: { headers },
     enabled: true,
   };
 }
@@ -62,10 +68,9 @@ export function rulesJson(rules: readonly object[]): string {
 export function markerRules(host?: string): string {
   const where = responsesOf(host);
   return rulesJson([
-    transform("the worker's answer as Alt-Svc", where, "Alt-Svc", {
-      operation: "set",
-      expression: `http.response.headers["${MARKER_HEADER}"][0]`,
+    transform("the worker's answer as Alt-Svc", where, {
+      "Alt-Svc": { operation: "set", expression: `http.response.headers["${MARKER_HEADER}"][0]` },
     }),
-    transform("no marker", where, MARKER_HEADER, { operation: "remove" }),
+    transform("no marker", where, { [MARKER_HEADER]: { operation: "remove" } }),
   ]);
 }

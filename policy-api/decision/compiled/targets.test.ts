@@ -51,6 +51,29 @@ describe("cloudflare-rule", () => {
   });
 });
 
+it("cloudflare-rule draws by the client's address, after all other rules, and names the arm to the page", () => {
+  const { rules } = JSON.parse(
+    compiled({ ...THRESHOLD, exploration: { share: 0.04 } }, "cloudflare-rule", "www.example.com"),
+  ) as { rules: { expression: string; action_parameters: unknown }[] };
+  const arm = (name: string, value: string): unknown => ({
+    headers: {
+      "Alt-Svc": { operation: "set", value },
+      "Server-Timing": { operation: "add", value: `h3-arm;desc="${name}"` },
+    },
+  });
+  expect(rules.length).toBe(6);
+  expect(rules.slice(4).map(({ expression, action_parameters }) => [expression, action_parameters])).toEqual([
+    [
+      `http.host eq "www.example.com" and ${PAGE} and hash_in_range(0, 1000000, ip.src) lt 20000`,
+      arm("offer", 'h3=":443"; ma=3600'),
+    ],
+    [
+      `http.host eq "www.example.com" and ${PAGE} and hash_in_range(0, 1000000, ip.src) ge 980000`,
+      arm("withhold", "clear"),
+    ],
+  ]);
+});
+
 describe("nginx", () => {
   it("has a pattern for each part of a span", () => {
     expect(compiled(THRESHOLD, "nginx")).toContain(`map "$http_sec_fetch_dest:$tcpinfo_rtt" $h3_offer {
