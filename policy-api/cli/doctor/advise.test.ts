@@ -49,12 +49,12 @@ it.each<[string, Partial<Looked>, RegExp]>([
   [
     "HTTP/3 to be switched on where QUIC is missing",
     { ways: { header: { ...ALL, offers: false, works: false }, marker: ALL }, quic: false },
-    /Switch HTTP\/3 on[^]*\nA browser that met this rests before it tries again: Chromium 300 s/,
+    /Switch HTTP\/3 on[^]*\nA Chromium that met this rests before it tries again: 300 s/,
   ],
   [
     "a certificate of a public authority where browsers bring no root for it",
     { ways: { header: { ...ALL, offers: false, works: false }, marker: ALL }, quic: false, ownRoot: true },
-    /^The certificate is from a root that browsers do not bring[^]*\nA browser that met this rests/,
+    /^The certificate is from a root that browsers do not bring[^]*\nA Chromium that met this rests/,
   ],
   [
     "an offer of a port to which Chromium goes",

@@ -65,9 +65,9 @@ export function advise(looked: Looked): readonly string[] {
   return [...first, ...rest];
 }
 
-/** Chromium's net/http/broken_alternative_services.cc. */
+/** Chromium's net/http/broken_alternative_services.cc; of Firefox 153 infra/e2e/doctor-browsers.test.ts. */
 const RESTS =
-  "A browser that met this rests before it tries again: Chromium 300 s after the first two faults, then each time twice as long, up to two days. So it does not see at once that all is well again.";
+  "A Chromium that met this rests before it tries again: 300 s after the first two faults, then each time twice as long, up to two days. So it does not see at once that all is well again. Firefox does within some pages.";
 
 function ofAnswers(looked: Looked): readonly string[] {
   const { host, current, ways, markerArrives, othersOffer, record, quic, ownRoot } = looked;
