@@ -58,6 +58,7 @@ export function apiPorts(
       const { state, atMs } = isolate.edgeHttp3;
       return Math.abs(Date.now() - atMs) > EDGE_SILENT_MS ? "unknown" : state;
     },
+    udpBuffers: () => (Math.abs(Date.now() - isolate.edgeHttp3.atMs) > EDGE_SILENT_MS ? null : isolate.udpBuffers),
     servingStack: ({ cf }) => servingStack(cf, settings),
     probe: async ({ cf }, actuator) => {
       const connection = connectionFacts(cf, settings, Date.now());

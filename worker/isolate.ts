@@ -1,6 +1,7 @@
 import { Counters } from "./counters.ts";
 import { Hasher } from "./hasher.ts";
 import type { ClientNews } from "./news.ts";
+import type { UdpBuffers } from "../policy-api/api/ports.ts";
 import { type CachedPolicy, PolicyCache } from "./policy-cache.ts";
 import { ReportBuffer } from "./report-buffer.ts";
 import type { Nearby } from "./nearby.ts";
@@ -26,6 +27,8 @@ export class Isolate {
     state: "unknown",
     atMs: 0,
   };
+  /** The smallest buffers of the TLS edge's UDP sockets, as it said last, bytes. Null: it said nothing. */
+  udpBuffers: UdpBuffers | null = null;
   readonly origin = new OriginReach();
   /** What this isolate did. */
   readonly counters: Counters;

@@ -143,3 +143,18 @@ it("the edge says whether HTTP/3 answers", () => {
     expect(isolate.edgeHttp3.state).toBe(state === "else" ? "off" : state);
   }
 });
+
+it("the edge says how large its UDP buffers are", () => {
+  const isolate = new Isolate(SETTINGS);
+  for (const [said, expected] of [
+    ["425984 425985 7340032", { receiveBytes: 425_984, sendBytes: 425_985, wantedBytes: 7_340_032 }],
+    ["425984 425985", null],
+    ["1 2 -3", null],
+    [undefined, null],
+  ] as const) {
+    const headers = { "adaptive-h3-http3": "ok", ...(said && { "adaptive-h3-udp-buffers": said }) };
+    const request = new Request("http://internal/heartbeat", { headers });
+    answerHeartbeat(request, broken(), createExecutionContext(), isolate);
+    expect(isolate.udpBuffers).toEqual(expected);
+  }
+});

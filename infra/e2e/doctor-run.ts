@@ -17,7 +17,9 @@ export interface Does {
 export interface Report {
   readonly actuator: Actuator;
   readonly works: boolean | null;
+  /** In Chromium. */
   readonly ways: Readonly<Record<Actuator, Does>>;
+  readonly inFirefox: Readonly<Record<Actuator, Does>>;
   readonly rows: readonly { readonly tried: string; readonly came: string; readonly means: string }[];
   readonly next: readonly string[];
 }

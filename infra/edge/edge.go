@@ -114,7 +114,7 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 	var fallback *origin.Fallback
 	var transport http.RoundTripper = pool
 	if opts.origin != nil {
-		fallback = origin.New(pool, opts.origin, opts.samples, heartbeat.Exchange{Kill: opts.proxy.Kill, HTTP3: e.http3}, log)
+		fallback = origin.New(pool, opts.origin, opts.samples, heartbeat.Exchange{Kill: opts.proxy.Kill, HTTP3: e.http3, Buffers: e.buffers}, log)
 		transport, subject.Origin = fallback, fallback
 	}
 	e.handler = proxy.New(opts.proxy, transport, bounds.Desk(), log)
@@ -210,6 +210,23 @@ func (e *edge) http3() string {
 			return "down"
 		}
 		said = "ok"
+	}
+	return said
+}
+
+// buffers gives the smallest buffers of the UDP sockets, as the heartbeat announces them.
+func (e *edge) buffers() string {
+	said := ""
+	var least quicserver.Buffers
+	for _, s := range e.servers {
+		if s.quic == nil {
+			continue
+		}
+		b := s.quic.Buffers()
+		if said != "" {
+			b.Receive, b.Send = min(b.Receive, least.Receive), min(b.Send, least.Send)
+		}
+		least, said = b, fmt.Sprintf("%d %d %d", b.Receive, b.Send, b.Wanted)
 	}
 	return said
 }

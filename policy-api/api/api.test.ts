@@ -306,12 +306,18 @@ describe("health", () => {
     revision: 1,
     killSwitch: null,
     http3: "unknown",
+    udpBuffers: null,
     stack: null,
   };
   it.each<[string, () => void, object]>([
     ["all is well", () => undefined, well],
     ["HTTP/3 is served", () => (ports.http3 = "ok"), { ...well, http3: "ok" }],
     ["HTTP/3 is off", () => (ports.http3 = "off"), { ...well, http3: "off" }],
+    [
+      "buffers are small",
+      () => (ports.buffers = { receiveBytes: 1, sendBytes: 2, wantedBytes: 3 }),
+      { ...well, udpBuffers: { receiveBytes: 1, sendBytes: 2, wantedBytes: 3 } },
+    ],
     [
       "the edge's UDP socket is dead",
       () => (ports.http3 = "down"),

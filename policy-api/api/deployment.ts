@@ -48,6 +48,7 @@ export function addHealth(api: OpenAPIHono<ApiEnv>): void {
         revision: activation?.revision ?? null,
         killSwitch: kind && { kind, stored: unstored === undefined },
         http3,
+        udpBuffers: ports.udpBuffers(),
         stack,
       },
       healthy ? 200 : 503,

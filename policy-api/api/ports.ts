@@ -60,6 +60,14 @@ export interface OutcomesPort {
   outcomes(version: number): Promise<{ readonly gathered: Gathered; readonly objects: Objects }>;
 }
 
+/** Of the TLS edge's UDP sockets, as the kernel has them, bytes. */
+export interface UdpBuffers {
+  readonly receiveBytes: number;
+  readonly sendBytes: number;
+  /** What QUIC wants of each. */
+  readonly wantedBytes: number;
+}
+
 /** What the deployment counted. */
 export interface CountersPort {
   /**
@@ -104,6 +112,8 @@ export interface PolicyApiPorts {
   isOriginLost(): boolean;
   /** What the TLS edge says about its HTTP/3; `unknown` if no edge says anything. */
   edgeHttp3(): "ok" | "down" | "off" | "unknown";
+  /** Of the TLS edge's sockets for HTTP/3 the smallest. Null: no edge says anything. */
+  udpBuffers(): UdpBuffers | null;
   /** The stack that serves, as the TLS edge says it with this request. Null: it does not. */
   servingStack(request: Request): Stack | null;
   /** What the worker knows of a call's connection, and how long the store takes from here. `header`: that of an actuator. */

@@ -297,6 +297,11 @@ export class TestPorts implements PolicyApiPorts {
     return this.http3;
   }
 
+  buffers: ReturnType<PolicyApiPorts["udpBuffers"]> = null;
+  udpBuffers(): ReturnType<PolicyApiPorts["udpBuffers"]> {
+    return this.buffers;
+  }
+
   stack: Stack | null = null;
   servingStack(): Stack | null {
     return this.stack;

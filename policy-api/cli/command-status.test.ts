@@ -50,6 +50,7 @@ Nobody has pushed a policy yet: version 0, the initial one, observes.
       revision: null,
       killSwitch: null,
       http3: "ok",
+      udpBuffers: null,
       stack: null,
     };
     anna.api.instead = ({ path }) => (path.endsWith("/health") ? { status: 503, body: health } : undefined);

@@ -31,7 +31,8 @@ export async function lookAtAssets(
   const url = new URL(origin);
   const isNamed = (path: string): boolean => paths.some((beginning) => path.startsWith(beginning));
   // The page may have been changed already, or not.
-  const files = [...new Set([...filesOf(html, pageUrl), ...filesOf(html, pageUrl, url)])].filter(isNamed);
+  const elsewhere = filesOf(html, pageUrl, url);
+  const files = [...new Set([...filesOf(html, pageUrl), ...elsewhere])].filter(isNamed);
   const requiring = requiringCorp((name) => textOf(pageHeaders, name));
   const [{ offersH3, why }, hosting] = await Promise.all([
     askRecords(url, resolver),
@@ -43,7 +44,11 @@ export async function lookAtAssets(
       // What one host lacks is not the same, unless the other one lacks it too.
       const isSame = here?.status === 200 ? there?.status === 200 && there.body === here.body : undefined;
       const offers = there !== undefined && heard(there.altSvc, Number(url.port) || 443) === "offer";
-      const isKept = isKeptFrom(pageUrl, url, textOf(there?.headers, "cross-origin-resource-policy"));
+      // Where a page requires files to allow it, the worker moves none. Those that it names there itself have to say so (Fetch, section 3.7).
+      const silent = requiring !== undefined && elsewhere.includes(file) ? "same-origin" : undefined;
+      const isKept =
+        there !== undefined &&
+        isKeptFrom(pageUrl, url, textOf(there.headers, "cross-origin-resource-policy") ?? silent);
       const means = [
         isSame === true ? "the same as here" : "not as it is here",
         ...(offers ? ["offers HTTP/3"] : []),

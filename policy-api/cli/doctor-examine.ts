@@ -3,18 +3,19 @@ import { getHealth, getProbe, type Health, type Probe } from "../api/contract/de
 import { isReplyOf } from "../api/contract/api.ts";
 import { type Actuator, ACTUATORS, MARKER_HEADER } from "../decision/alt-svc.ts";
 import { advise } from "./doctor/advise.ts";
-import { arrived, type Heard, heard } from "./doctor/heard.ts";
+import { arrived, type Browser, type Heard, heard, refusedPort } from "./doctor/heard.ts";
 import { type AnswerKind, ANSWERS, predict, type Prediction, type Site } from "./doctor/predict.ts";
 import { noToken, parseJson, refusal } from "./client.ts";
 import type { Call, Result } from "./command.ts";
 import type { Io } from "./io.ts";
 import { lookAtAssets } from "./doctor-assets.ts";
+import { lookAtCertificate } from "./doctor-certificate.ts";
 import { filesOf, type Looking, meaning, type Row, seeFile, type Seen, seePage } from "./doctor-look.ts";
+import { hasRtt, isLate, senderRows, workerRows } from "./doctor-own-rows.ts";
 import { tryQuic } from "./doctor-quic.ts";
 import { askRecords } from "./doctor-records.ts";
-import { meaningOfTcp } from "./doctor/congestion.ts";
 import { lookAtZone, type ZoneSeen } from "./doctor-zone.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, LOCAL_HOSTS } from "./endpoint.ts";
 import { EXIT } from "./failure.ts";
 import { table } from "./table.ts";
 import { readServiceUrl } from "./options.ts";
@@ -56,25 +57,36 @@ export async function examine(
   const files = await Promise.all(paths.map(async (file) => seeFile(looking, file)));
   const error = await seeFile(looking, NOWHERE);
   const named = probed[0]?.probe.assets ?? undefined;
-  const [records, quic, zone, assets] = await Promise.all([
+  const [records, certificate, quic, zone, assets] = await Promise.all([
     askRecords(site, resolver),
+    lookAtCertificate(site),
     tryQuic(site, io.projectFolder, caFile, async () => (await health)?.http3),
     zoneOf(pageUrl, paths, io),
     named === undefined ? { rows: [], host: undefined } : lookAtAssets(named, looking, endpoint, page, resolver),
   ]);
-  const others = {
+  // A name of this machine is for its owner, whose browser may be set otherwise.
+  const ownRoot = certificate.isPublic === false && !LOCAL_HOSTS.has(site.hostname);
+  const othersFor = (browser: Browser) => ({
     // What a browser is led through on its way to a page counts as a file of it does.
-    files: together([...pages.slice(0, -1), ...files], port, files.length > 0),
-    errors: together([error], port, true),
+    files: together([...pages.slice(0, -1), ...files], port, files.length > 0, browser),
+    errors: together([error], port, true, browser),
     record: records.offersH3,
-    quic: quic.works,
+    quic: ownRoot ? false : quic.works,
+  });
+  const predicted = (browser: Browser): Readonly<Record<Actuator, Prediction>> => {
+    const by = (actuator: Actuator): Prediction =>
+      predict({ pages: heardBy(actuator, probed, port, browser), ...othersFor(browser) }, browser);
+    return { header: by("header"), marker: by("marker") };
   };
-  const predicted = (actuator: Actuator): Prediction => predict({ pages: heardBy(actuator, probed, port), ...others });
-  const ways = { header: predicted("header"), marker: predicted("marker") };
+  const [ways, inFirefox] = [predicted("Chromium"), predicted("Firefox")];
+  const others = othersFor("Chromium");
   const probes = probed.map(({ probe }) => probe);
   const current = probes[0]?.actuator ?? "header";
   const { works } = ways[current];
   const { host } = assets;
+  const refused = [...probed.map(({ seen }) => seen), ...pages, ...files, error]
+    .map((one) => one && refusedPort(one.altSvc, port))
+    .find((one) => one !== undefined);
   const next = advise({
     host: site.hostname,
     current,
@@ -83,6 +95,8 @@ export async function examine(
     othersOffer: others.files === "offer" || others.errors === "offer",
     record: records.offersH3,
     quic: quic.works,
+    ownRoot,
+    refusedPort: refused,
     routed: zone.routed,
     hasRtt: probes.some(hasRtt),
     isLate: 2 * probes.filter(isLate).length > probes.length,
@@ -95,10 +109,28 @@ export async function examine(
     ...(files.length === 0 ? [{ tried: "files of the page", came: "none named", means: "unknown" }] : []),
     ...files.map((seen, i) => otherRow(paths[i] ?? "", seen, port)),
     otherRow("an address without a page", error, port),
+    ...(refused === undefined
+      ? []
+      : [
+          {
+            tried: "ports of the offers",
+            came: `${refused}, from ${port}`,
+            means: "Chromium does not go there, Firefox does",
+          },
+        ]),
     {
       tried: "HTTPS record of DNS",
       came: records.why,
       means: meaning(records.offersH3, "offers HTTP/3", "offers nothing"),
+    },
+    {
+      tried: "root of the certificate",
+      came: certificate.why,
+      means: meaning(
+        certificate.isPublic,
+        "browsers bring it with them",
+        "browsers take no HTTP/3 with it, unless they are set to",
+      ),
     },
     { tried: "QUIC connection", came: quic.why, means: meaning(quic.works, "works", "does not work") },
     ...assets.rows,
@@ -109,7 +141,7 @@ export async function examine(
   // Then a browser would not get what pages name there, or get it over HTTP/3.
   const isBroken = host?.isSame === false || host?.offers === true || host?.isKept === true;
   return {
-    json: { origin, actuator: current, works, ways, rows, next },
+    json: { origin, actuator: current, works, ways, inFirefox, rows, next },
     text: [
       `What came from ${origin}:`,
       "",
@@ -122,11 +154,17 @@ export async function examine(
       "What a browser does there, by the way in which the worker answers:",
       "",
       table(
-        ["way", "follows an offer", "stays without one", "goes back when told", "works"],
-        ACTUATORS.map((way) => [
-          way === current ? `${way} (in force)` : way,
-          ...(["offers", "withholds", "takesBack", "works"] as const).map((it) => meaning(ways[way][it], "yes", "no")),
-        ]),
+        ["way", "browser", "follows an offer", "stays without one", "goes back when told", "works"],
+        ACTUATORS.flatMap((way) => {
+          const name = way === current ? `${way} (in force)` : way;
+          const [chromium, firefox] = [shownPrediction(ways[way]), shownPrediction(inFirefox[way])];
+          return chromium.join() === firefox.join()
+            ? [[name, "both", ...chromium]]
+            : [
+                [name, "Chromium", ...chromium],
+                [name, "Firefox", ...firefox],
+              ];
+        }),
         columns,
       ),
       "",
@@ -171,18 +209,27 @@ async function zoneOf(page: URL, files: readonly string[], { env }: Io): Promise
   return lookAtZone(page, { token, files, ...(base && { base: readServiceUrl(base, "CLOUDFLARE_API_BASE_URL") }) });
 }
 
+function shownPrediction(prediction: Prediction): readonly string[] {
+  return (["offers", "withholds", "takesBack", "works"] as const).map((it) => meaning(prediction[it], "yes", "no"));
+}
+
 /** What responses say together: an offer of one counts, then what takes offers back. Undefined where none was seen. */
-function together(seen: readonly (Seen | undefined)[], port: number, wasAsked: boolean): Heard | undefined {
-  const said = new Set(seen.map((one) => one && heard(one.altSvc, port)));
+function together(
+  seen: readonly (Seen | undefined)[],
+  port: number,
+  wasAsked: boolean,
+  browser: Browser,
+): Heard | undefined {
+  const said = new Set(seen.map((one) => one && heard(one.altSvc, port, browser)));
   if (said.has("offer")) return "offer";
   if (!wasAsked || said.has(undefined)) return undefined;
   return said.has("over") ? "over" : "nothing";
 }
 
 /** What pages say if the worker answers in this way. */
-function heardBy(actuator: Actuator, probed: readonly Probed[], port: number): Site["pages"] {
+function heardBy(actuator: Actuator, probed: readonly Probed[], port: number, browser: Browser): Site["pages"] {
   const said = (answer: AnswerKind): Heard =>
-    heard(probed.find((one) => one.actuator === actuator && one.answer === answer)?.seen.altSvc ?? [], port);
+    heard(probed.find((one) => one.actuator === actuator && one.answer === answer)?.seen.altSvc ?? [], port, browser);
   return { offer: said("offer"), nothing: said("nothing"), clear: said("clear") };
 }
 
@@ -215,54 +262,6 @@ function otherRow(tried: string, seen: Seen | undefined, port: number): Row {
     nothing: "changes nothing",
   }[heard(seen.altSvc, port)];
   return { tried: `${tried} (${seen.status})`, came: shown(seen.altSvc), means };
-}
-
-/** What the worker knows of our connection, and how long it takes. */
-function workerRows(probes: readonly Probe[]): readonly Row[] {
-  const [first] = probes;
-  if (first === undefined) return [];
-  const { cf, edge, budgetMs, httpProtocol } = first;
-  const late = probes.filter(isLate).length;
-  const losses = edge === "adaptive-h3" ? "the edge counts losses" : "losses only as pages report them";
-  return [
-    {
-      tried: `request.cf over ${httpProtocol ?? "an unknown protocol"}`,
-      came: cf.join(", ") || "nothing",
-      means: hasRtt(first) ? `RTT is known; ${losses}` : "no RTT: nothing can be decided",
-    },
-    {
-      tried: "look-up of a client",
-      came: rangeOf(probes.map(({ lookUpMs }) => lookUpMs)),
-      means: late === 0 ? `within ${budgetMs} ms` : `${late} of ${probes.length} not within ${budgetMs} ms`,
-    },
-    {
-      tried: "look-up of the policy",
-      came: rangeOf(probes.map(({ policyMs }) => policyMs)),
-      means: "a page waits for it in a new isolate alone",
-    },
-  ];
-}
-
-/** Who sends over TCP, where this project's edge names it: nobody knows another's. */
-function senderRows(health: Health | undefined): readonly Row[] {
-  const tcp = health?.stack?.tcp;
-  return tcp === undefined ? [] : [{ tried: "congestion control of TCP", came: tcp, means: meaningOfTcp(tcp) }];
-}
-
-function hasRtt({ cf }: Probe): boolean {
-  return cf.includes("clientTcpRtt") || cf.includes("clientQuicRtt");
-}
-
-function isLate({ lookUpMs, budgetMs }: Probe): boolean {
-  return lookUpMs === null || lookUpMs > budgetMs;
-}
-
-/** Null: no answer. */
-function rangeOf(values: readonly (number | null)[]): string {
-  const known = values.filter((value) => value !== null);
-  if (known.length === 0) return "no answer";
-  const [least, most] = [Math.min(...known), Math.max(...known)];
-  return least === most ? `${least} ms` : `${least} to ${most} ms`;
 }
 
 function shown(altSvc: readonly string[]): string {

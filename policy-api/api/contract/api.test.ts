@@ -11,6 +11,7 @@ const health = {
   revision: 3,
   killSwitch: null,
   http3: "ok",
+  udpBuffers: null,
   stack: { tcp: "bbr", quic: "quic-go" },
 };
 const explanation = {

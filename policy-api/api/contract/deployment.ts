@@ -6,6 +6,8 @@ import { ACTUATORS } from "../../decision/alt-svc.ts";
 import { HOURS_KEPT } from "../counters/counted.ts";
 import { FAMILIES, type Family } from "../counters/families.ts";
 
+const wholeBytes = z.int().min(0).openapi({ description: "Bytes" });
+
 const Health = strict({
   status: z.enum(["ok", "degraded"]),
   problems: z.array(z.string()).openapi({ description: "A sentence for each part that is not well" }),
@@ -24,6 +26,10 @@ const Health = strict({
   http3: z
     .enum(["ok", "down", "off", "unknown"])
     .openapi({ description: "What this project's TLS edge says about its HTTP/3; unknown without such an edge" }),
+  udpBuffers: strict({ receiveBytes: wholeBytes, sendBytes: wholeBytes, wantedBytes: wholeBytes }).nullable().openapi({
+    description:
+      "The buffers of this project's TLS edge for HTTP/3, as the kernel has them, and what QUIC wants of each; null without such an edge",
+  }),
   stack: strict({
     tcp: z.string().openapi({ description: "TCP's congestion control" }),
     quic: z.string().nullable().openapi({ description: "The QUIC sender; null: HTTP/3 is off" }),

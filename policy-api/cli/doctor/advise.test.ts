@@ -13,6 +13,8 @@ const FINE: Looked = {
   othersOffer: false,
   record: false,
   quic: true,
+  ownRoot: false,
+  refusedPort: undefined,
   routed: undefined,
   hasRtt: true,
   isLate: false,
@@ -47,7 +49,17 @@ it.each<[string, Partial<Looked>, RegExp]>([
   [
     "HTTP/3 to be switched on where QUIC is missing",
     { ways: { header: { ...ALL, offers: false, works: false }, marker: ALL }, quic: false },
-    /Switch HTTP\/3 on/,
+    /Switch HTTP\/3 on[^]*\nA Chromium that met this rests before it tries again: 300 s/,
+  ],
+  [
+    "a certificate of a public authority where browsers bring no root for it",
+    { ways: { header: { ...ALL, offers: false, works: false }, marker: ALL }, quic: false, ownRoot: true },
+    /^The certificate is from a root that browsers do not bring[^]*\nA Chromium that met this rests/,
+  ],
+  [
+    "an offer of a port to which Chromium goes",
+    { refusedPort: 8443 },
+    /^An offer leads to port 8443, and from a site's port below 1024 Chromium goes to none from 1024 on\./,
   ],
   ["no header where a record offers", { ways: NEITHER, record: true }, /DNS record/],
   ["to look at what is unknown", { ways: { ...NEITHER, header: UNTOLD }, record: undefined }, /unknown/],

@@ -27,6 +27,10 @@ export interface Looked {
   readonly record: boolean | undefined;
   /** Whether a QUIC connection can be had. */
   readonly quic: boolean | undefined;
+  /** Whether the certificate is from a root that browsers do not bring with them, so that they refuse QUIC. */
+  readonly ownRoot: boolean;
+  /** A port that an offer names, and to which Chromium does not go from the site's. Undefined: there is none. */
+  readonly refusedPort: number | undefined;
   /** Whether a route leads the page to a worker. */
   readonly routed: boolean | undefined;
   /** Whether the worker sees an RTT. */
@@ -39,13 +43,15 @@ export interface Looked {
 
 /** What to do next, in the order in which it helps. Pure. */
 export function advise(looked: Looked): readonly string[] {
-  const { routed, hasRtt, isLate, assets } = looked;
+  const { routed, hasRtt, isLate, refusedPort, assets } = looked;
   const named = `${assets?.origin}, which ASSETS names,`;
   const rest = [
     routed === false && "No route leads the page to a worker: nothing is decided for it.",
     !hasRtt && "The worker sees no RTT of its visitors, so it can decide nothing.",
     isLate &&
       "Look-ups come later than BUDGET_MS allows: such pages say nothing. Raise it, or expect an answer with the next page.",
+    refusedPort !== undefined &&
+      `An offer leads to port ${refusedPort}, and from a site's port below 1024 Chromium goes to none from 1024 on. Let it name the port that visitors reach, best 443: behind a balancer the one outside.`,
     assets?.isSame === false && `${named} does not serve the same files: pages break. Take ASSETS out.`,
     assets?.isKept === true &&
       `${named} keeps files from other hosts' pages: browsers block them. Let it say Cross-Origin-Resource-Policy: cross-origin, or take ASSETS out.`,
@@ -59,12 +65,23 @@ export function advise(looked: Looked): readonly string[] {
   return [...first, ...rest];
 }
 
-function ofAnswers({ host, current, ways, markerArrives, othersOffer, record, quic }: Looked): readonly string[] {
+/** Chromium's net/http/broken_alternative_services.cc; of Firefox 153 infra/e2e/doctor-browsers.test.ts. */
+const RESTS =
+  "A Chromium that met this rests before it tries again: 300 s after the first two faults, then each time twice as long, up to two days. So it does not see at once that all is well again. Firefox does within some pages.";
+
+function ofAnswers(looked: Looked): readonly string[] {
+  const { host, current, ways, markerArrives, othersOffer, record, quic, ownRoot } = looked;
   const other: Actuator = current === "header" ? "marker" : "header";
   if (ways[current].works === true) return [];
+  if (ownRoot)
+    return [
+      "The certificate is from a root that browsers do not bring with them. Over HTTP/3 they take no other, also where they trust it over HTTP/2: Chromium refuses the connection, and Firefox switches HTTP/3 off. Take a certificate of a public authority.",
+      RESTS,
+    ];
   if (quic === false)
     return [
       "No browser can follow an offer, as no QUIC connection comes about. Switch HTTP/3 on, and let UDP through.",
+      RESTS,
     ];
   if (record === true)
     return [

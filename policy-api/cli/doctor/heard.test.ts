@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Heard, heard } from "./heard.ts";
+import { type Heard, heard, refusedPort } from "./heard.ts";
 
 it.each<[readonly string[], Heard]>([
   [[], "nothing"],
@@ -24,6 +24,27 @@ it.each<[readonly string[], Heard]>([
   [['h3=":443"; ma="60"'], "nothing"],
 ])("%j is read as: %s", (values, expected) => {
   expect(heard(values)).toBe(expected);
+});
+
+it.each([
+  [['h3=":8443"; ma=60'], 443, 8443, "over"],
+  [['h3=":1024"; ma=60'], 1023, 1024, "over"],
+  [['h3=":1023"; ma=60'], 443, undefined, "offer"],
+  [['h3=":8443"; ma=60'], 1024, undefined, "offer"],
+  [['h3=":443"; ma=60, h3=":8443"'], 443, 8443, "offer"],
+  [['h2=":8443"; ma=60'], 443, undefined, "over"],
+] as const)("of %j at port %i Chromium refuses %s, and Firefox nothing", (values, originPort, refused, inChromium) => {
+  expect(refusedPort(values, originPort)).toBe(refused);
+  expect(heard(values, originPort)).toBe(inChromium);
+  expect(heard(values, originPort, "Firefox")).toBe(values[0].startsWith("h2") ? "over" : "offer");
+});
+
+it.each<[readonly string[], Heard, Heard]>([
+  [["clear", 'h3=":443"; ma=86400'], "over", "offer"],
+  [['clear, h3=":443"'], "over", "offer"],
+  [['clear, h2=":443"'], "over", "over"],
+])("of %j Chromium says %s, and Firefox %s", (values, inChromium, inFirefox) => {
+  expect([heard(values), heard(values, 443, "Firefox")]).toEqual([inChromium, inFirefox]);
 });
 
 it("follows an offer of a high port from a high port", () => {

@@ -47,4 +47,15 @@ describe("predict", () => {
   ])("%s", (_what, site, expected) => {
     expect(predict(site)).toEqual(expected);
   });
+
+  it.each<[string, Site, boolean]>([
+    ["images with an offer", { ...CLEAN, files: "offer" }, true],
+    ["errors with an offer", { ...CLEAN, errors: "offer" }, true],
+    ["an offer in its place", { ...CLEAN, pages: OWN }, false],
+    ["a clear that nobody can read", { ...CLEAN, pages: { ...KEPT, clear: "nothing" }, files: "offer" }, false],
+    ["an HTTPS record", { ...CLEAN, record: true, files: "offer" }, false],
+  ])("Firefox goes back after a clear that is followed by %s: %j", (_what, site, takesBack) => {
+    expect(predict(site, "Firefox")).toEqual({ ...predict(site), takesBack });
+    expect(predict(site).takesBack).toBe(false);
+  });
 });

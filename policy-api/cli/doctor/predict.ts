@@ -1,4 +1,4 @@
-import type { Heard } from "./heard.ts";
+import type { Browser, Heard } from "./heard.ts";
 
 /** The answers that a policy gives. */
 export const ANSWERS = ["offer", "nothing", "clear"] as const;
@@ -35,9 +35,11 @@ type Known = { readonly [Field in keyof Site]: Exclude<Site[Field], undefined> }
 /**
  * Says what a browser does on a site, by its memory of offers. An HTTPS record offers HTTP/3 without any response, and nothing
  * takes it back. What is not known is tried in every way: where all agree, that is the answer. Pure.
+ *
+ * @param site As this browser reads it.
  */
-export function predict(site: Site): Prediction {
-  const all = waysToBe(site).map(known);
+export function predict(site: Site, browser: Browser = "Chromium"): Prediction {
+  const all = waysToBe(site).map((way) => known(way, browser));
   const agreed = (of: (prediction: Certain) => boolean): boolean | null => {
     const [first, ...others] = new Set(all.map(of));
     return others.length === 0 ? (first ?? null) : null;
@@ -63,15 +65,17 @@ function waysToBe({ pages, ...site }: Site): readonly Known[] {
   );
 }
 
-function known({ pages, files, errors, record, quic }: Known): Certain {
+function known({ pages, files, errors, record, quic }: Known, browser: Browser): Certain {
   // Without QUIC a browser stays on HTTP/2 whatever it is offered.
   if (!quic) return { offers: false, withholds: true, takesBack: true };
   const isOffered = (before: boolean, answer: AnswerKind): boolean =>
     record || files === "offer" || errors === "offer" || after(after(before, pages[answer]), files);
+  // On Firefox an offer of a file or an error that comes soon after a page's `clear` is lost, for this visit.
+  const isLost = browser === "Firefox" && !record && pages.clear === "over";
   return {
     offers: isOffered(false, "offer"),
     withholds: !isOffered(false, "nothing"),
-    takesBack: !isOffered(true, "clear"),
+    takesBack: isLost || !isOffered(true, "clear"),
   };
 }
 

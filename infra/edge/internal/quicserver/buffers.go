@@ -9,28 +9,34 @@ import (
 // settings say, and counts its own part of each packet in it. Of a burst that does not fit, packets are lost before anybody reads them.
 const wantedBuffer = 7 << 20
 
-// SmallBuffers says what to set if the kernel gave the socket smaller buffers than quic-go wants; otherwise it returns "".
-func (q *Server) SmallBuffers() string {
+// Buffers are the sizes of a UDP socket's buffers as the kernel has them, and what quic-go wants of each, in bytes.
+type Buffers struct{ Receive, Send, Wanted int }
+
+// Buffers returns those of the socket. What cannot be read is taken to be as wanted.
+func (q *Server) Buffers() Buffers {
+	b := Buffers{wantedBuffer, wantedBuffer, wantedBuffer}
 	raw, err := q.Socket().SyscallConn()
 	if err != nil {
-		return ""
+		return b
 	}
-	receive, send := wantedBuffer, wantedBuffer
 	_ = raw.Control(func(fd uintptr) {
 		if n, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF); err == nil {
-			receive = n
+			b.Receive = n
 		}
 		if n, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDBUF); err == nil {
-			send = n
+			b.Send = n
 		}
 	})
-	return smallBuffers(receive, send)
+	return b
 }
 
-func smallBuffers(receive, send int) string {
-	if receive >= wantedBuffer && send >= wantedBuffer {
+// SmallBuffers says what to set if the kernel gave the socket smaller buffers than quic-go wants; otherwise it returns "".
+func (q *Server) SmallBuffers() string { return q.Buffers().small() }
+
+func (b Buffers) small() string {
+	if b.Receive >= b.Wanted && b.Send >= b.Wanted {
 		return ""
 	}
 	return fmt.Sprintf("the kernel gives the UDP socket %d KiB to receive and %d KiB to send; QUIC wants %d KiB, so that bursts are not lost here: "+
-		"set net.core.rmem_max and net.core.wmem_max to 7500000", receive>>10, send>>10, wantedBuffer>>10)
+		"set net.core.rmem_max and net.core.wmem_max to 7500000", b.Receive>>10, b.Send>>10, b.Wanted>>10)
 }

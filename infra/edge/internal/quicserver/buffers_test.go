@@ -17,7 +17,7 @@ func TestSmallBuffers(t *testing.T) {
 		{linux, wantedBuffer, "416 KiB to receive and 7168 KiB to send"},
 		{wantedBuffer, linux, "7168 KiB to receive and 416 KiB to send"},
 	} {
-		got := smallBuffers(test.receive, test.send)
+		got := Buffers{test.receive, test.send, wantedBuffer}.small()
 		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) || (got != "" && !strings.Contains(got, "net.core.rmem_max")) {
 			t.Errorf("%d, %d: %q", test.receive, test.send, got)
 		}
