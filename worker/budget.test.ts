@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 /** How often a deployed isolate tells what it counted, milliseconds. */
-const TELL_MS = readSettings({}).settings.flushCountsMs;
+const TELL_MS = readSettings({ EDGE: "adaptive-h3", ORIGIN: "http://origin.test" }).settings.flushCountsMs;
 
 // The design: at most one look-up a client, isolate and minute, and none a subresource; at most one RPC per object, isolate and 10 s; a
 // row is written at most every 10 s (a client's own with each RPC, as an alarm costs more).

@@ -23,9 +23,12 @@ export class Counters {
   #number = 0;
   #unanswered: { readonly region: Region; readonly delta: Delta } | undefined;
 
-  /** @param everyMs The store gets a delta at most once in this time, milliseconds */
-  constructor(everyMs: number) {
-    this.pace = new Pace(everyMs);
+  /**
+   * @param everyMs The store gets a delta at most once in this time, milliseconds
+   * @param isBilled Whether each has a price: then also the first waits that long
+   */
+  constructor(everyMs: number, isBilled = false) {
+    this.pace = new Pace(everyMs, isBilled);
   }
 
   add<F extends Family>(family: F, labels: Labels<F>, more = 1): void {

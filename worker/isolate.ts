@@ -20,7 +20,7 @@ export class Isolate {
   readonly settings: Settings;
   /** What the store could not take. */
   readonly kill = new KillHold();
-  readonly policyCache = new PolicyCache(this.kill);
+  readonly policyCache: PolicyCache;
   readonly storeHealth = new StoreHealth();
   /** What the TLS edge said last about its HTTP/3. */
   edgeHttp3: { readonly state: "ok" | "down" | "off" | "unknown"; readonly atMs: number } = {
@@ -41,8 +41,10 @@ export class Isolate {
   constructor(settings: Settings, nearby?: Nearby) {
     this.settings = settings;
     this.nearby = nearby;
-    this.counters = new Counters(settings.flushCountsMs);
-    this.reports = new ReportBuffer(this.counters);
+    const isBilled = settings.edge === "cloudflare";
+    this.counters = new Counters(settings.flushCountsMs, isBilled);
+    this.reports = new ReportBuffer(this.counters, isBilled);
+    this.policyCache = new PolicyCache(this.kill, nearby);
   }
 
   /** Sends the region's object what was counted, after the response, if that is due and no other request has promised it. */
@@ -55,6 +57,7 @@ export class Isolate {
     if (waitMs === undefined) return;
     const flush = async (): Promise<void> => {
       if (waitMs > 0) await scheduler.wait(waitMs);
+      if (this.counters.pace.isTakenOver(nowMs + waitMs)) return;
       await this.counters.flush((to, delta) => stores.count(to, delta), region, nowMs + waitMs);
     };
     ctx.waitUntil(flush());

@@ -18,10 +18,12 @@ import {
   SETTINGS,
   stubOrigin,
   visit,
+  withoutGathering,
 } from "./testing.ts";
 import { visitOf } from "./visit.ts";
 
 stubOrigin();
+withoutGathering();
 
 describe("who is believed", () => {
   const lookUpsFor = async (edge: (typeof SETTINGS)["edge"], cf: unknown): Promise<number> => {

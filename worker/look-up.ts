@@ -91,8 +91,8 @@ async function search(visit: Visit, found: Finding): Promise<void> {
 }
 
 /** The first step: what is in force. */
-async function findPolicy({ isolate: { policyCache }, stores, ctx, atMs }: Visit, found: Finding): Promise<void> {
-  await policyCache.ready(stores, ctx, atMs);
+async function findPolicy({ isolate: { policyCache }, stores, ctx, url, atMs }: Visit, found: Finding): Promise<void> {
+  await policyCache.ready(stores, ctx, atMs, url.origin);
   found.cached = policyCache.current;
   found.isOutdated = policyCache.outdated(Date.now());
 }

@@ -5,7 +5,7 @@ import { adaptivePolicy, offersHeld } from "../policy-api/decision/testing.ts";
 import { handleVisitor } from "./handler.ts";
 import { Isolate } from "./isolate.ts";
 import { cacheNearby, type Nearby } from "./nearby.ts";
-import { RECENT_MS, type Shared } from "./recent-clients.ts";
+import { SHARED_MS, type Shared } from "./recent-clients.ts";
 import { NO_NEWS } from "./news.ts";
 import { CF_H2, FakeStores, navigation, PAGE_HEADERS, SETTINGS } from "./testing.ts";
 
@@ -45,10 +45,17 @@ describe("what isolates of a data centre share", () => {
     expect(await nearby.find(SITE, "a")).toEqual(newer);
   });
 
-  it("is not kept when its minute is over", async () => {
+  it("is not kept when its three minutes are over", async () => {
     const nearby = dataCentre()();
-    await nearby.keep(SITE, "a", SHARED, 1_000 + RECENT_MS);
+    await nearby.keep(SITE, "a", SHARED, 1_000 + SHARED_MS);
     expect(await nearby.find(SITE, "a")).toBeUndefined();
+  });
+
+  it("is what is in force on a site", async () => {
+    const open = dataCentre();
+    await open().keepRevision(SITE, { revision: 3, askedAtMs: 1_000 });
+    expect(await open().findRevision(SITE)).toEqual({ revision: 3, askedAtMs: 1_000 });
+    expect(await open().findRevision("https://other.test")).toBeUndefined();
   });
 
   it.each<[string, () => Promise<Cache>]>([

@@ -1,6 +1,8 @@
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import type { PolicyBundle } from "../durable/policy-store.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
+import { cacheNearby } from "./nearby.ts";
 import { PolicyCache } from "./policy-cache.ts";
 import { FakeStores, HASH_KEY, inForce, mode } from "./testing.ts";
 
@@ -177,5 +179,71 @@ describe("PolicyCache", () => {
     expect(cache.current?.inForce?.revision).toBe(3);
     await cache.ready(answers, ctx, later + 3_600_000);
     expect(cache.current?.inForce?.revision).toBe(4);
+  });
+});
+
+describe("isolates of one data centre", () => {
+  let centres = 0;
+  const centre = (size: number) => {
+    const name = `policies-${centres++}`;
+    const isolates = Array.from(
+      { length: size },
+      () =>
+        new PolicyCache(
+          undefined,
+          cacheNearby(() => caches.open(name)),
+        ),
+    );
+    const stores = new FakeStores(mode("fixed-h2"));
+    const page = async (
+      isolate: number,
+      nowMs: number,
+      { site }: { site?: string } = { site: "https://site.test" },
+    ) => {
+      const ctx = createExecutionContext();
+      await isolates[isolate]?.ready(stores, ctx, nowMs, site);
+      await waitOnExecutionContext(ctx);
+    };
+    return { isolates, stores, page };
+  };
+
+  it("ask together, and what is in force is as old as the question", async () => {
+    const { isolates, stores, page } = centre(3);
+    for (const one of [0, 1, 2]) await page(one, T);
+    // Without a policy one asks for itself.
+    expect(stores.bundleCalls).toBe(3);
+    const laterMs = T + POLICY_CACHE_MS + 1_000;
+    await page(0, laterMs);
+    await page(1, laterMs + 5_000);
+    await page(2, laterMs + POLICY_CACHE_MS - 1);
+    expect(stores.bundleCalls).toBe(4);
+    expect(isolates.map((one) => one.due(laterMs + POLICY_CACHE_MS - 1))).toEqual([false, false, false]);
+    expect(isolates.map((one) => one.due(laterMs + POLICY_CACHE_MS))).toEqual([true, true, true]);
+    expect(isolates.map((one) => one.outdated(laterMs + POLICY_OUTDATED_MS))).toEqual([true, true, true]);
+  });
+
+  it.each([
+    ["another revision is in force", POLICY_CACHE_MS + 2_000, undefined],
+    ["the question is too old", 2 * POLICY_CACHE_MS + 1_000, undefined],
+    ["the question comes from a clock that is ahead", POLICY_CACHE_MS + 999, undefined],
+    ["nobody says whose visitors they are", POLICY_CACHE_MS + 2_000, {}],
+  ])("ask the store themselves where %s", async (why, laterMs, whose) => {
+    const { isolates, stores, page } = centre(2);
+    for (const one of [0, 1]) await page(one, T);
+    if (why.startsWith("another")) stores.bundle = bundle(5);
+    await page(0, T + POLICY_CACHE_MS + 1_000);
+    await page(1, T + laterMs, whose);
+    expect(stores.bundleCalls).toBe(4);
+    expect(isolates[1]?.storedRevision).toBe(why.startsWith("another") ? 5 : 3);
+  });
+
+  it("do not hear of a revision from an isolate that could not ask", async () => {
+    const { isolates, stores, page } = centre(2);
+    for (const one of [0, 1]) await page(one, T);
+    stores.bundle = new Error("gone");
+    await page(0, T + POLICY_CACHE_MS);
+    await page(1, T + POLICY_CACHE_MS);
+    expect(stores.bundleCalls).toBe(4);
+    expect(isolates[1]?.outdated(T + POLICY_OUTDATED_MS)).toBe(true);
   });
 });

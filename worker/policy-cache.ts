@@ -1,6 +1,7 @@
 import { type InForce, OFFER_LONGEST_MS, offersEndMs } from "../policy-api/decision/activation.ts";
 import { POLICY_CACHE_MS, POLICY_OUTDATED_MS } from "../policy-api/decision/policy.ts";
 import { Hasher } from "./hasher.ts";
+import type { Nearby } from "./nearby.ts";
 import type { Stores } from "./stores.ts";
 import { KillHold, type UnstoredKill } from "./unstored-kill.ts";
 
@@ -24,6 +25,7 @@ export interface CachedPolicy {
 export class PolicyCache {
   #cached: CachedPolicy | undefined;
   readonly #kill: KillHold;
+  readonly #nearby: Nearby | undefined;
   /** When the store was asked for what is cached. */
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #renewAtMs = 0;
@@ -35,8 +37,10 @@ export class PolicyCache {
   #asked = 0;
   #answered = 0;
 
-  constructor(kill = new KillHold()) {
+  /** @param nearby What isolates of the same data centre may have asked already. */
+  constructor(kill = new KillHold(), nearby?: Nearby) {
     this.#kill = kill;
+    this.#nearby = nearby;
   }
 
   /** What is cached, however old. Undefined until the store has answered once, unless a kill switch is in force. */
@@ -68,20 +72,48 @@ export class PolicyCache {
    * Each request that finds an outdated policy asks for itself, because a request cannot wait for another's promise.
    * While the store fails or hangs, nobody waits but who asks it again after RENEWAL_LOST_MS: the request that asked before may have
    * died, and its answer with it.
+   *
+   * @param site Whose isolates tell each other what is still in force. Undefined: the store alone is asked.
    */
   async ready(
     stores: Pick<Stores, "policyBundle">,
     ctx: Pick<ExecutionContext, "waitUntil">,
     nowMs: number,
+    site?: string,
   ): Promise<void> {
     const isHanging =
       this.#unansweredSinceMs !== undefined && nowMs - this.#unansweredSinceMs >= RETRY_MS && nowMs < this.#renewAtMs;
     const outdated = this.outdated(nowMs) && nowMs >= this.#leftAloneUntilMs && !isHanging;
     if (!outdated && !this.due(nowMs)) return;
-    const renewal = this.renew(stores, nowMs);
+    const renewal =
+      this.#nearby === undefined || site === undefined
+        ? this.renew(stores, nowMs)
+        : this.#renewAmong(this.#nearby, site, stores, nowMs);
     // The request may end before the answer comes, and the answer still counts.
     ctx.waitUntil(renewal);
     if (outdated) await renewal;
+  }
+
+  /**
+   * Asks the store, unless an isolate near this one has asked since, and what is held here was in force then. So a policy is as old as the
+   * question that it came by, whoever asked. Never rejects.
+   */
+  async #renewAmong(nearby: Nearby, site: string, stores: Pick<Stores, "policyBundle">, nowMs: number): Promise<void> {
+    const held = this.#cached;
+    if (held?.inForce !== undefined) {
+      this.#renewAtMs = nowMs + RENEWAL_LOST_MS;
+      const heard = await nearby.findRevision(site);
+      if (heard?.revision === held.inForce.revision && this.#cached === held && this.#isNews(heard.askedAtMs, nowMs))
+        return this.#keep(held, heard.askedAtMs);
+    }
+    await this.renew(stores, nowMs);
+    const revision = this.storedRevision;
+    if (revision !== undefined && this.#askedAtMs === nowMs)
+      await nearby.keepRevision(site, { revision, askedAtMs: nowMs });
+  }
+
+  #isNews(askedAtMs: number, nowMs: number): boolean {
+    return askedAtMs > this.#askedAtMs && askedAtMs <= nowMs && nowMs - askedAtMs < POLICY_CACHE_MS;
   }
 
   /** Asks the store. Never rejects: after a failure, what was cached is still cached. */

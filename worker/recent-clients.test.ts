@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { offersHeld } from "../policy-api/decision/testing.ts";
 import type { Remembered } from "../policy-api/decision/history.ts";
 import type { PathSample } from "../policy-api/decision/sample.ts";
-import { RECENT_MAX, RECENT_MS, RecentClients } from "./recent-clients.ts";
+import { RECENT_MAX, RECENT_MS, RecentClients, SHARED_MS } from "./recent-clients.ts";
 import { NO_NEWS } from "./news.ts";
 
 const REMEMBERED: Remembered = {
@@ -109,16 +109,31 @@ describe("what another isolate shares", () => {
     expect(recent.share("a")).toBeUndefined();
   });
 
-  it("serves as one's own, with one's own news, for the rest of its minute", () => {
+  it("serves as one's own, with one's own news, for a minute", () => {
     const recent = new RecentClients();
     const shared = asked(1_000).share("a");
     if (shared === undefined) throw new Error("nothing was shared");
     const adopted = recent.adopt("a", shared, { ...NO_NEWS, samples: [sample(2)] }, 31_000);
     expect(adopted).toEqual({ remembered: REMEMBERED, news: { ...NO_NEWS, samples: [sample(2)] } });
     recent.add("a", { answer: answer(3) });
-    expect(recent.find("a", 1_000 + RECENT_MS - 1)?.news.answers).toEqual([answer(3)]);
+    expect(recent.find("a", 31_000 + RECENT_MS - 1)?.news.answers).toEqual([answer(3)]);
+    expect(recent.find("a", 31_000 + RECENT_MS)).toBeUndefined();
+  });
+
+  it("is taken over again after that minute, with all that was learnt here, until three minutes after the look-up", () => {
+    const recent = asked(1_000);
+    const shared = recent.share("a");
+    if (shared === undefined) throw new Error("nothing was shared");
+    // A report that came here: the others do not have it.
+    recent.add("a", { sample: sample(2) });
     expect(recent.find("a", 1_000 + RECENT_MS)).toBeUndefined();
-    expect(new RecentClients().adopt("a", shared, NO_NEWS, 1_000 + RECENT_MS)).toBeUndefined();
+    expect(recent.adopt("a", shared, NO_NEWS, 1_000 + RECENT_MS)?.news.samples).toEqual([sample(2)]);
+    expect(recent.share("a")?.news.samples).toEqual([sample(2)]);
+    const later = SHARED_MS - RECENT_MS / 2;
+    expect(recent.adopt("a", shared, NO_NEWS, 1_000 + later)).toBeDefined();
+    expect(recent.find("a", 1_000 + SHARED_MS - 1)).toBeDefined();
+    expect(recent.find("a", 1_000 + SHARED_MS)).toBeUndefined();
+    expect(new RecentClients().adopt("a", shared, NO_NEWS, 1_000 + SHARED_MS)).toBeUndefined();
   });
 
   it("does not bring back what was forgotten since", () => {

@@ -1,8 +1,10 @@
 import type { Remembered } from "../policy-api/decision/history.ts";
-import { type ClientNews, joined, type PendingNews, pendingOf } from "./news.ts";
+import { type ClientNews, joined, NO_NEWS, type PendingNews, pendingOf } from "./news.ts";
 
-/** How long a look-up's answer may be used again, milliseconds: about as long as one reads a page. */
+/** How long an isolate uses a look-up's answer again by itself, milliseconds: about as long as one reads a page. */
 export const RECENT_MS = 60_000;
+/** How long it may be used while the isolates of a data centre tell each other what came since, milliseconds: about a visit. */
+export const SHARED_MS = 180_000;
 /** Clients. A look-up's answer takes at most 5 KB, and what came since a few more: 8 MB of the isolate's 128. */
 export const RECENT_MAX = 1_000;
 /** Pieces of news of a client. With more, the object is asked again. */
@@ -12,6 +14,8 @@ const NEWS_MAX = 32;
 interface Recent {
   /** When it did. */
   readonly askedAtMs: number;
+  /** When this isolate asked, or last took over what others know. */
+  readonly heardAtMs: number;
   /** Whether other isolates may know less than this. */
   isNews: boolean;
   /** Undefined until an answer came. */
@@ -44,9 +48,7 @@ export class RecentClients {
   /** What a look-up of this client would bring, if one did not long ago. */
   find(client: string, nowMs: number): RecentlyFound | undefined {
     const recent = this.#recent.get(client);
-    // Also after the clock was set back.
-    const isOld = recent === undefined || nowMs - recent.askedAtMs >= RECENT_MS || nowMs < recent.askedAtMs;
-    if (isOld || recent.remembered === undefined) return undefined;
+    if (recent === undefined || isOld(recent, nowMs) || recent.remembered === undefined) return undefined;
     return { remembered: recent.remembered, news: recent.news };
   }
 
@@ -57,7 +59,7 @@ export class RecentClients {
    * @returns a function that takes the answer. Without an answer there is nothing to call.
    */
   ask(client: string, pending: PendingNews, nowMs: number): (remembered: Remembered) => void {
-    const asked: Recent = { askedAtMs: nowMs, isNews: true, remembered: undefined, news: pending };
+    const asked: Recent = { askedAtMs: nowMs, heardAtMs: nowMs, isNews: true, remembered: undefined, news: pending };
     this.#keep(client, asked, nowMs);
     return (remembered) => {
       asked.remembered = remembered;
@@ -74,15 +76,18 @@ export class RecentClients {
   }
 
   /**
-   * Takes over what another isolate shared, as if the look-up had left from here, unless it is too old.
+   * Takes over what another isolate shared, as if the look-up had left from here, unless it is too old. What this isolate has learnt since
+   * its own look-up is added.
    *
    * @param pending News of this isolate that the other one may not have.
    */
   adopt(client: string, shared: Shared, pending: PendingNews, nowMs: number): RecentlyFound | undefined {
     const { askedAtMs, remembered, news } = shared;
     if (askedAtMs <= this.#forgottenAtMs) return undefined;
-    const isNews = piecesOf(pending) > 0;
-    this.#keep(client, { askedAtMs, isNews, remembered, news: joined(news, pending) }, nowMs);
+    const own = this.#recent.get(client);
+    const isNews = piecesOf(pending) > 0 || own?.isNews === true;
+    const all = joined(joined(news, own?.news ?? NO_NEWS), pending);
+    this.#keep(client, { askedAtMs, heardAtMs: nowMs, isNews, remembered, news: all }, nowMs);
     return this.find(client, nowMs);
   }
 
@@ -91,7 +96,7 @@ export class RecentClients {
     this.#recent.delete(client);
     if (piecesOf(recent.news) <= NEWS_MAX) this.#recent.set(client, recent);
     for (const [oldest, { askedAtMs }] of this.#recent) {
-      if (this.#recent.size <= RECENT_MAX && nowMs - askedAtMs < RECENT_MS) break;
+      if (this.#recent.size <= RECENT_MAX && nowMs - askedAtMs < SHARED_MS) break;
       this.#recent.delete(oldest);
     }
   }
@@ -110,6 +115,11 @@ export class RecentClients {
     this.#forgottenAtMs = nowMs;
     this.#recent.delete(client);
   }
+}
+
+/** Also after the clock was set back. */
+function isOld({ askedAtMs, heardAtMs }: Recent, nowMs: number): boolean {
+  return nowMs - heardAtMs >= RECENT_MS || nowMs - askedAtMs >= SHARED_MS || nowMs < askedAtMs;
 }
 
 function piecesOf({ samples, answers, decided }: PendingNews): number {

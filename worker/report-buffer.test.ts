@@ -4,7 +4,7 @@ import type { PathSample } from "../policy-api/decision/sample.ts";
 import { askedPage, pageNews } from "../policy-api/visitors/testing-pages.ts";
 import { FAMILIES } from "../policy-api/api/counters/families.ts";
 import { Counters } from "./counters.ts";
-import { GATHER_MS, ReportBuffer } from "./report-buffer.ts";
+import { GATHER_BILLED_MS, GATHER_MS, ReportBuffer } from "./report-buffer.ts";
 
 const keys = (client: string, network = "n") => ({ client, network });
 /** Each of another connection. */
@@ -12,6 +12,20 @@ const sample = (atMs: number): PathSample => ({ transport: "tcp", connectionId: 
 const T = 1_000_000;
 
 describe("ReportBuffer", () => {
+  it("lets also the first news wait for others where each call is billed, but for pages of drawn arms", async () => {
+    const buffer = new ReportBuffer(new Counters(0), true);
+    expect(buffer.add("o", keys("a"), { sample: sample(T) }, T)).toBe(GATHER_BILLED_MS);
+    expect(buffer.add("o", keys("b"), { sample: sample(T) }, T + 1)).toBeUndefined();
+    expect(buffer.pending("o", "a").samples).toHaveLength(1);
+    await buffer.flush("o", T + GATHER_BILLED_MS, async () => Promise.reject(new Error("gone")));
+    // Before the request that asks has lived for 30 s.
+    expect(buffer.again("o", T + GATHER_BILLED_MS)).toBe(8_000);
+    const sent: number[] = [];
+    const send = async (reports: readonly unknown[]): Promise<void> => void sent.push(reports.length);
+    await buffer.flush("o", T + GATHER_BILLED_MS + 8_000, send);
+    expect(sent).toEqual([2]);
+  });
+
   it("flushes the first news at once, and at most once in ten seconds after it", async () => {
     const buffer = new ReportBuffer(new Counters(0));
     const sent: (readonly ClientReport[])[] = [];

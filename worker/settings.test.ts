@@ -10,7 +10,7 @@ describe("readSettings", () => {
       objectsPerRegion: 32,
       logDecisions: false,
       announceDecisions: false,
-      flushCountsMs: 20_000,
+      flushCountsMs: 60_000,
       tokens: [],
       apiOrigins: [],
     };

@@ -94,17 +94,19 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
   };
   const { tokens, faults: tokenFaults } = parseTokens(source.POLICY_TOKENS ?? "");
   faults.push(...tokenFaults.map((message) => ({ name: "POLICY_TOKENS", message: `has a fault: ${message}` })));
+  const edge = read("EDGE", PLAIN.EDGE) ?? "cloudflare";
   const settings: Settings = {
     origin: read("ORIGIN", PLAIN.ORIGIN),
     assets: read("ASSETS", PLAIN.ASSETS),
     clientKey: read("CLIENT_KEY", CLIENT_KEY),
-    edge: read("EDGE", PLAIN.EDGE) ?? "cloudflare",
+    edge,
     actuator: read("ACTUATOR", PLAIN.ACTUATOR) ?? "header",
     budgetMs: read("BUDGET_MS", PLAIN.BUDGET_MS) ?? 5,
     objectsPerRegion: read("OBJECTS_PER_REGION", PLAIN.OBJECTS_PER_REGION) ?? 32,
     logDecisions: read("LOG_DECISIONS", PLAIN.LOG_DECISIONS) ?? false,
     announceDecisions: read("TELL_DECISIONS", PLAIN.TELL_DECISIONS) ?? false,
-    flushCountsMs: 20_000,
+    // Cloudflare bills each call.
+    flushCountsMs: edge === "cloudflare" ? 60_000 : 20_000,
     tokens,
     apiOrigins: read("API_ORIGINS", PLAIN.API_ORIGINS) ?? [],
   };

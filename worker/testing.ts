@@ -160,6 +160,17 @@ const answerPage = async (): Promise<Response> => new Response("page", { headers
 export const never = (): Promise<never> => new Promise<never>(() => undefined);
 export const fails = (): Promise<never> => Promise.reject(new Error("object is overloaded"));
 
+/** In each test of the file that calls this, what is gathered leaves at once. A page still waits for as long as its look-up takes. */
+export function withoutGathering(): void {
+  beforeEach(() => {
+    const wait = scheduler.wait.bind(scheduler);
+    vi.stubGlobal("scheduler", { wait: (ms: number) => (ms > 1_000 ? Promise.resolve() : wait(ms)) });
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+}
+
 /** A clock that moves only by `advance`, for Date and for the worker's waits. */
 export class VirtualTime {
   readonly #waits: { atMs: number; resolve: () => void }[] = [];

@@ -91,7 +91,7 @@ async function judge(visit: Visit, body: string, nowMs: number): Promise<Judged 
   if (!parsed.ok) return isAbsurd(parsed.faults) ? "absurd" : "malformed";
   const report = parsed.value;
 
-  await isolate.policyCache.ready(stores, ctx, nowMs);
+  await isolate.policyCache.ready(stores, ctx, nowMs, visit.url.origin);
   const cached = isolate.policyCache.current;
   const client = storedClient(visit, cached);
   if (cached?.hasher === undefined || client === undefined) return "unready";
