@@ -3,12 +3,14 @@ import { chromium } from "playwright-core";
 import { ROOT } from "../../base/root.ts";
 import { chromiumProgram } from "../setup/chromium.ts";
 
-/** The pictures of docs/operating.md: how wide, and in which scheme. */
+/** The pictures of README.md and docs/operating.md: how wide, and in which scheme. */
 const PICTURES = [
-  { file: "dashboard.png", width: 1280, colorScheme: "light" },
-  { file: "dashboard-narrow.png", width: 380, colorScheme: "dark" },
+  { file: "dashboard.png", width: 1280, colorScheme: "light", fullPage: false },
+  { file: "dashboard-narrow.png", width: 380, colorScheme: "dark", fullPage: true },
 ] as const;
 
+/** Until each demonstration network has had enough visitors. */
+const SAVED_MS = 120_000;
 /** The views are drawn from answers that come after the page. */
 const DRAWN_MS = 2_000;
 
@@ -22,13 +24,14 @@ if (url === undefined) throw new Error("say which dashboard: node infra/e2e/dash
 if (executablePath === undefined) throw new Error("no browser: see infra/setup/chromium.ts");
 const browser = await chromium.launch({ executablePath });
 try {
-  for (const { file, width, colorScheme } of PICTURES) {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+  for (const { file, width, colorScheme, fullPage } of PICTURES) {
+    const context = await browser.newContext({ viewport: { width, height: 1200 }, colorScheme });
     const page = await context.newPage();
     await page.goto(url);
     await page.getByText("All is well.").waitFor();
+    await page.getByText("AS64499", { exact: true }).waitFor({ timeout: SAVED_MS });
     await page.waitForTimeout(DRAWN_MS);
-    await page.screenshot({ path: join(ROOT, "docs", file), fullPage: true });
+    await page.screenshot({ path: join(ROOT, "docs", file), fullPage });
     await context.close();
   }
 } finally {

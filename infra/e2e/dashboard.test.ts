@@ -82,7 +82,16 @@ it("shows what there is, without a fault, in every size and scheme", { timeout: 
       const cells = await page.locator("#seen tbody td").allTextContents();
       expect(cells.some((cell) => cell.startsWith("25 %"))).toBe(true);
       expect(await page.locator("#seen td.offered").count()).toBeGreaterThan(3);
-      expect(await page.locator("#seen caption").textContent()).toContain("*: version 1, everyone's, offers HTTP/3");
+      expect(await page.locator("#seen caption").textContent()).toContain(
+        "Outlined: version 1, everyone's, offers HTTP/3",
+      );
+      // An empty cell is empty: an outline says the rest.
+      expect(cells.filter((cell) => /[-*]/.test(cell))).toEqual([]);
+      // One clock, and a picture in the tab.
+      expect(await page.locator("header").textContent()).toMatch(
+        /All times are UTC.*, 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/s,
+      );
+      expect(await page.locator("link[rel=icon]").getAttribute("href")).toContain("svg");
       expect(await page.locator("#effect").textContent()).toMatch(/To draw some, give the policy exploration/);
       await page.evaluate(AXE);
       const violations = await page.evaluate(async () => {
@@ -93,8 +102,14 @@ it("shows what there is, without a fault, in every size and scheme", { timeout: 
         return found.violations.map(({ id, nodes }) => `${id}: ${JSON.stringify(nodes).slice(0, 300)}`);
       });
       expect([width, scheme, violations]).toEqual([width, scheme, []]);
-      // Nothing is wider than the page but what scrolls by itself.
+      // Nothing is wider than the page, or cut.
       expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+      const cut = await page.evaluate(() =>
+        [...document.querySelectorAll("main section, main div, main pre, main table")]
+          .filter((one) => one.scrollWidth > one.clientWidth + 4)
+          .map((one) => one.outerHTML.slice(0, 80)),
+      );
+      expect([width, cut]).toEqual([width, []]);
       expect(errors).toEqual([]);
       await browser.close();
     }

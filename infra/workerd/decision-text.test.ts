@@ -14,12 +14,12 @@ const line: DecisionLine = {
 
 describe("decisionText", () => {
   it("a decision that looks at no path", () => {
-    expect(decisionText(line)).toBe("aB3xYz  HTTP/2    41.2 ms   -              offer h3, 60 s   mode-fixed-h3");
+    expect(decisionText(line)).toBe("aB3xYz  HTTP/2    41.2 ms   -              offer h3, 60 s     mode-fixed-h3");
   });
 
   it("a connection of which nothing is known", () => {
     const unknown = { ...line, httpProtocol: "", request: { transport: "tcp" } } as const;
-    expect(decisionText(unknown)).toBe("aB3xYz  ?         -         -              offer h3, 60 s   mode-fixed-h3");
+    expect(decisionText(unknown)).toBe("aB3xYz  ?         -         -              offer h3, 60 s     mode-fixed-h3");
   });
 
   const believed: DecisionLine["decision"] = {
@@ -34,13 +34,13 @@ describe("decisionText", () => {
 
   it("a decision by gains: the RTT that it took, its own loss, and what a page gains", () => {
     expect(decisionText({ ...line, httpProtocol: "HTTP/3", decision: believed })).toBe(
-      "aB3xYz  HTTP/3    0.12 ms   1.75 %         clear            h2-faster (-9.5 %)",
+      "aB3xYz  HTTP/3    0.12 ms   1.75 %         clear              h2-faster (-9.5 %)",
     );
   });
 
   it("shows no loss where too little was counted", () => {
     expect(decisionText({ ...line, decision: { ...believed, lossRatio: undefined } })).toBe(
-      "aB3xYz  HTTP/2    0.12 ms   -              clear            h2-faster (-9.5 %)",
+      "aB3xYz  HTTP/2    0.12 ms   -              clear              h2-faster (-9.5 %)",
     );
   });
 

@@ -31,7 +31,7 @@ export function decisionText({ client, httpProtocol, request, decision }: Decisi
 }
 
 function row(...cells: readonly string[]): string {
-  const widths = [8, 10, 10, 15, 17, 0];
+  const widths = [8, 10, 10, 15, 19, 0];
   return cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("");
 }
 

@@ -53,6 +53,10 @@ export function cfOf({ rttMs, asn }: DemoNetwork, transport: Transport, counted:
   };
 }
 
+/** What a dashboard of the demonstration says about its visitors. */
+export const INVENTED = `Emulated: the visitors are invented, and so are the times that their pages report. They come from \
+${DEMO_NETWORKS.map(({ asn, about }) => `AS${asn} (${about})`).join(", ")}. Nobody has these numbers.`;
+
 /** What the paths of emulated pages begin with. */
 export const EMULATED_PREFIX = "/as/";
 
@@ -75,10 +79,10 @@ export function emulatedPath(network: DemoNetwork, visitor: number, page = ""): 
   return `${EMULATED_PREFIX}${DEMO_NETWORKS.indexOf(network)}-${visitor}/${page}`;
 }
 
-/** `another continent, 170 ms, 0.1 % of packets lost`. */
-export function networkText({ about, rttMs, lossRatio, udpLossRatio }: DemoNetwork): string {
+/** `another continent: 170 ms, 0.1 % of packets lost (AS64500)`. */
+export function networkText({ about, rttMs, lossRatio, udpLossRatio, asn }: DemoNetwork): string {
   const udp = udpLossRatio === undefined ? "" : `, ${percent(udpLossRatio)} of UDP's`;
-  return `${about}: ${rttMs} ms, ${percent(lossRatio)} of packets lost${udp}`;
+  return `${about}: ${rttMs} ms, ${percent(lossRatio)} of packets lost${udp} (AS${asn})`;
 }
 
 /** Marks a decision about somebody who is not where the figures say: empty for all others. */

@@ -19,6 +19,16 @@ describe("the demo site", () => {
     for (const part of parts) expect((await get(part)).status, part).toBe(200);
   });
 
+  it("says on the demonstration's home page what it is, and leads to the dashboard", async () => {
+    const demo = await startDemoOrigin(0, { hasVisitors: true, dashboardUrl: () => "http://127.0.0.1:1/" });
+    const home = await (await fetch(demo.url)).text();
+    await demo.stop();
+    expect(home).toContain("This is the demonstration of adaptive-h3");
+    expect(home).toContain('<a href="http://127.0.0.1:1/">dashboard</a>');
+    expect(home).toContain('<link rel="icon" href="data:image/svg+xml,');
+    expect(home).toContain("(AS64499)");
+  });
+
   it.each([0, 1, 65_536, 1_000_001])("serves %i bytes, the same each time, cacheable for ever", async (bytes) => {
     const image = await get(`/image/${bytes}`);
     expect(image.headers.get("content-length")).toBe(String(bytes));

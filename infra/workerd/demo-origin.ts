@@ -1,26 +1,35 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Reason } from "../../policy-api/decision/decide.ts";
 import { DEMO_NETWORKS, type Emulated, emulatedAt, emulatedPath, networkText } from "./demo-networks.ts";
 
 /** The largest file, so that a typing error does not fill a disk. */
 const IMAGE_MAX_BYTES = 1_000_000_000;
 const CHUNK = Buffer.from(Array.from({ length: 65_536 }, (_, i) => (i * 167 + (i >> 8) * 31) & 0xff));
 
+/** What the home page of `npm start` says more. */
+export interface Demonstration {
+  /** Whether visitors come who are not there. */
+  readonly hasVisitors: boolean;
+  /** Undefined: there is none, or not yet. */
+  readonly dashboardUrl: () => string | undefined;
+}
+
 /**
  * A small site: a page with a style sheet, a script and four pictures, and files of any size under /image/<bytes>.
  *
- * @param emulates whether `emulate.ts` stands before the worker: then there are pages that are decided as if on other networks.
+ * @param demonstration where `emulate.ts` stands before the worker: then there are pages that are decided as if on other networks.
  */
-export function createDemoOrigin(emulates = false): Server {
+export function createDemoOrigin(demonstration?: Demonstration): Server {
   return createServer((request, response) => {
     const path = (request.url ?? "/").split("?")[0] ?? "/";
     if (request.method !== "GET" && request.method !== "HEAD")
       return send(request, response, 405, "text/plain", "Only GET and HEAD.\n", { allow: "GET, HEAD" });
     const bytes = /^\/image\/(\d{1,10})$/.exec(path)?.[1];
     if (bytes !== undefined && Number(bytes) <= IMAGE_MAX_BYTES) return sendImage(request, response, Number(bytes));
-    const emulated = emulates ? emulatedAt(path) : undefined;
-    if (emulated !== undefined || (emulates && path === "/")) {
-      const body = emulated === undefined ? page("Home", networkLinks()) : emulatedPage(emulated);
+    const emulated = demonstration && emulatedAt(path);
+    if (demonstration !== undefined && (emulated !== undefined || path === "/")) {
+      const body = emulated === undefined ? homePage(demonstration) : emulatedPage(emulated);
       return send(request, response, 200, "text/html", body, { "cache-control": PAGE_CACHE });
     }
     const file = FILES[path];
@@ -30,8 +39,11 @@ export function createDemoOrigin(emulates = false): Server {
 }
 
 /** Listens on the loopback address, on a free port unless `port` is set. Returns the origin's URL and how to stop it. */
-export async function startDemoOrigin(port = 0, emulates = false): Promise<{ url: string; stop: () => Promise<void> }> {
-  const server = createDemoOrigin(emulates);
+export async function startDemoOrigin(
+  port = 0,
+  demonstration?: Demonstration,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const server = createDemoOrigin(demonstration);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", resolve);
@@ -121,6 +133,23 @@ function checksum(text: string): number {
   return b * 65_536 + a;
 }
 
+/** As an icon: a 3 on the project's blue. It is in the page, so no request is made for it. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0072b2"/><path d="M5 4h6L8 7.5a2.5 2.5 0 1 1-3 3.5" fill="none" stroke="#fff" stroke-width="1.6"/></svg>',
+)}`;
+
+/** Reasons of decisions, as the page says them to its visitor (policy-api/decision/decide.ts has them all). Of the other reasons it says the name. */
+const IN_WORDS = {
+  "h3-faster": "HTTP/3 is expected to be faster here",
+  "h2-faster": "HTTP/2 is expected to be faster here",
+  "within-margin": "both are expected to be about as fast here",
+  "quic-loses": "this network drops packets of HTTP/3",
+  "own-loads-slower": "your pages were slower over HTTP/3",
+  "udp-blocked": "you did not use earlier offers, so your network may block HTTP/3",
+  exploration: "you were drawn by lot, so that what HTTP/3 saves can be measured",
+  "not-measured": "your path is not known yet",
+} as const satisfies Partial<Record<Reason, string>>;
+
 /**
  * So each visit to a page is a request, and each request a decision. `no-cache` will not do: after a revalidation, the
  * page's script sees the protocol of the first load.
@@ -134,8 +163,10 @@ const FILES: Readonly<Record<string, { type: string; cache: string; body: string
   "/style.css": {
     type: "text/css",
     cache: ASSET_CACHE,
-    body: `body { font: 16px/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24 }
-table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d0d7de }
+    body: `:root { color-scheme: light dark }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem; background: light-dark(#fff, #0f1317); color: light-dark(#1b1f24, #e6e6e6) }
+a { color: light-dark(#0a58ca, #7db4ff) } table { border-collapse: collapse; width: 100% } td:last-child { white-space: nowrap }
+th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid light-dark(#d0d7de, #363b42) }
 td.protocol { font-weight: 600 } nav a, button { margin-right: 1rem } button { font: inherit; padding: .2rem .8rem }
 img { width: 4rem; height: 4rem; margin-right: .5rem }
 `,
@@ -152,9 +183,12 @@ function show(entry, row = list.insertRow()) {
   row.insertCell().textContent = Math.round(entry.duration) + " ms";
 }
 const why = performance.getEntriesByType("navigation")[0].serverTiming.find(({ name }) => name === "h3-why");
-const faster = { "h2-faster": "HTTP/2 is faster here (h2-faster)", "h3-faster": "HTTP/3 is faster here (h3-faster)" };
-document.querySelector("#why").textContent =
-  why === undefined ? "" : "For you, on this page: " + why.description.replace(/h[23]-faster/, (reason) => faster[reason]);
+const reasons = ${JSON.stringify(IN_WORDS)};
+const answers = { offered: "HTTP/3 is offered to you", "nothing said": "HTTP/3 is not offered to you", "any earlier offer taken back": "HTTP/3 is taken back from you" };
+const [, answer, seconds, reason, version] = /^([a-z ]+?)(?: for (\\d+) s)?: ([\\w-]+), (version \\d+)/.exec(why?.description ?? "") ?? [];
+if (answer !== undefined)
+  document.querySelector("#why").textContent = answers[answer] + (seconds === undefined ? "" : ", for " +
+    (seconds === "86400" ? "a day" : seconds + " s")) + ": " + (reasons[reason] ?? "as the policy's mode is") + " (" + reason + ", " + version + ").";
 // The page's duration is known only after its load event.
 addEventListener("load", () => setTimeout(() => show(performance.getEntriesByType("navigation")[0], list.insertRow(0))));
 new PerformanceObserver((entries) => entries.getEntries().forEach((entry) => show(entry))).observe({ type: "resource", buffered: true });
@@ -178,7 +212,9 @@ function page(title: string, more = "", nav = '<a href="/">Home</a> <a href="/tw
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} - adaptive-h3 demo</title>
+<link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="/style.css">
 <h1>${title}</h1>
 <p>For every page that you open, the worker makes a decision, which the terminal shows. <strong id="why"></strong></p>
@@ -191,7 +227,21 @@ ${more}<p>The table shows the protocol of each file.</p>
 `;
 }
 
-/** Each page has links for a visitor of its own: a browser that cannot follow offers spoils no other one's. */
+/** It says what it shows. Each has links for a visitor of its own: a browser that cannot follow offers spoils no other one's. */
+function homePage({ hasVisitors, dashboardUrl }: Demonstration): string {
+  const url = dashboardUrl();
+  const dashboard = url === undefined ? "dashboard" : `<a href="${url}">dashboard</a>`;
+  const visitors = hasVisitors
+    ? "shows what is decided about invented visitors, and within two minutes what HTTP/3 saved them"
+    : "shows all decisions. With <code>DEMO_VISITORS=on npm start</code> invented visitors come too, and it shows what HTTP/3 saved them";
+  return page(
+    "Home",
+    `<p>This is the demonstration of adaptive-h3, which offers HTTP/3 only to clients for which it is faster: on some paths and servers HTTP/2
+is. The ${dashboard} ${visitors}.</p>
+${networkLinks()}`,
+  );
+}
+
 function networkLinks(): string {
   const visitor = (): number => Math.floor(Math.random() * 65_536);
   const links = DEMO_NETWORKS.map(

@@ -27,7 +27,7 @@ const emulated = { ...gains, source: "cubic.json, for visitors who are emulated"
 it("the policies are as shipped, and pages report; those of emulated visitors name no stack", () => {
   expect(firstPolicy("bbr")).toEqual({ ...bbr, reports: REPORTS });
   expect(firstPolicy("cubic")).toEqual({ ...cubic, reports: REPORTS });
-  expect(firstPolicyForVisitors()).toEqual({ ...emulated, reports: REPORTS });
+  expect(firstPolicyForVisitors()).toEqual({ ...emulated, exploration: { share: 0.7 }, reports: REPORTS });
   expect(emulatedPolicy()).toEqual(emulated);
   expect(cubic.reports.share).toBe(0);
 });

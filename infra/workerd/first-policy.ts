@@ -18,9 +18,12 @@ export function firstPolicy(congestionControl: string): Policy {
   return { ...(file === undefined ? INITIAL_POLICY : calibrated(file)), reports: REPORTS };
 }
 
-/** The same for visitors who are not there: the one for cubic. */
+/** So many clients draw: of each demonstration network 100 in each arm within two minutes, and enough who get the policy's own answer. */
+const DRAWN = 0.7;
+
+/** The same for visitors who are not there: the one for cubic. Most of them draw, so that there is an effect to see. */
 export function firstPolicyForVisitors(): Policy {
-  return { ...emulatedPolicy(), reports: REPORTS };
+  return { ...emulatedPolicy(), exploration: { share: DRAWN }, reports: REPORTS };
 }
 
 /**

@@ -13,9 +13,9 @@ import { runMain } from "../../base/run-main.ts";
 import { congestionText } from "./congestion-text.ts";
 import { DECISION_HEADINGS, decisionText, parseDecisionLine } from "./decision-text.ts";
 import { writeDemoConfig } from "./demo-config.ts";
-import { DEMO_NETWORKS, EMULATED_PREFIX, madeUpText } from "./demo-networks.ts";
+import { DEMO_NETWORKS, EMULATED_PREFIX, INVENTED, madeUpText } from "./demo-networks.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
-import { sendDemoVisitors } from "./demo-visitors.ts";
+import { demoAddress, isDemoVisitor, sendDemoVisitors } from "./demo-visitors.ts";
 import { emulatedPolicy, firstPolicy, firstPolicyForVisitors } from "./first-policy.ts";
 import { inForceLines } from "./in-force.ts";
 import { lockFolder } from "./lock.ts";
@@ -41,6 +41,8 @@ const ORIGIN = process.env["ORIGIN"] || undefined;
 const { DEMO_VISITORS: VISITORS_GIVEN = "" } = process.env;
 /** Whether the demo site gets visitors who are not there. */
 const DEMO_VISITORS = VISITORS_GIVEN === "on";
+/** Of those visitors' decisions one is printed in this time, milliseconds: your own ones stay in sight. */
+const PRINTED_EVERY_MS = 1_000;
 
 async function main(): Promise<void> {
   const port = readVariables();
@@ -58,7 +60,11 @@ async function main(): Promise<void> {
     await buildWorker();
     if (!interruption.happened) await buildEdge();
     if (interruption.happened) return;
-    demo = ORIGIN === undefined ? await startDemoOrigin(0, true) : undefined;
+    demo =
+      ORIGIN === undefined
+        ? await startDemoOrigin(0, { hasVisitors: DEMO_VISITORS, dashboardUrl: () => dashboard?.url })
+        : undefined;
+    let printedAtMs = 0;
     const demoDir = join(stateDir, DEMO_VISITORS ? "demo-visitors" : "demo");
     system = await start({
       edgeProgram: EDGE_PROGRAM,
@@ -81,6 +87,10 @@ async function main(): Promise<void> {
       onRestart: (sentence) => console.error(sentence),
       onWorkerLine: (line) => {
         const decision = parseDecisionLine(line);
+        if (decision !== undefined && isDemoVisitor(decision.request)) {
+          if (Date.now() - printedAtMs < PRINTED_EVERY_MS) return;
+          printedAtMs = Date.now();
+        }
         const madeUp = demo === undefined ? "" : madeUpText(decision?.request.asn);
         console.log(decision === undefined ? line : decisionText(decision) + madeUp);
       },
@@ -136,8 +146,10 @@ function connectTo(port: number, token: string, stateDir: string): Api {
 
 /** The dashboard, on its usual port or, if that is taken, on another one. Undefined if it cannot be served: the site is served all the same. */
 async function startOwnDashboard(api: Api): Promise<Dashboard | undefined> {
+  const begin = (port: number): Promise<Dashboard> =>
+    startDashboard(api, port, Date.now, DEMO_VISITORS ? INVENTED : undefined);
   try {
-    return await startDashboard(api, DASHBOARD_PORT, Date.now).catch(() => startDashboard(api, 0, Date.now));
+    return await begin(DASHBOARD_PORT).catch(() => begin(0));
   } catch (error) {
     console.error(`There is no dashboard: ${(error as Error).message}`);
     return undefined;
@@ -195,9 +207,11 @@ const ABOUT_DEMO = `  On the page you can be decided as if on another network (e
   In front of your own site, which it only observes at first: ORIGIN=http://127.0.0.1:3000 npm start
 ${
   DEMO_VISITORS
-    ? `  Visitors who are not there come from ${DEMO_NETWORKS.length} networks (AS 64496 to 64500: nobody's), and are decided as by a server with cubic.
-  One of the networks drops packets of UDP: HTTP/3 is taken back there.`
-    : "  Start with DEMO_VISITORS=on, and visitors who are not there come too: there is more to see in the dashboard."
+    ? `  Visitors who are not there come too, and are decided as by a server with cubic. The networks and addresses are nobody's:
+${DEMO_NETWORKS.map(({ asn, about }, client) => `           AS${asn}, such as ${demoAddress(client).address}   ${about}`).join("\n")}
+  Within two minutes the dashboard shows what HTTP/3 saved them. Here a line a second is printed about them. To ask about one:
+           ${OWN}npm run policy -- explain --client ${demoAddress(3).address} --rtt 38`
+    : "  Start with DEMO_VISITORS=on, and invented visitors come too: within two minutes the dashboard shows what HTTP/3 saved them."
 }`;
 
 function welcome(

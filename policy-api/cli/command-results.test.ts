@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { INITIAL_POLICY } from "../decision/policy.ts";
 import { EMPTY_GAINS } from "../visitors/empty-table.ts";
 import { drawnRows } from "../visitors/testing-rows.ts";
+import { savedView } from "./results-text.ts";
 import { type Person, person, TOKENS } from "./testing.ts";
 
 const LEARNING = { ...INITIAL_POLICY, mode: "adaptive" as const, method: EMPTY_GAINS };
@@ -38,6 +39,18 @@ describe("results", () => {
       /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors from 150 ms on it saves /,
     );
     expect(anna.api.asked()).toEqual(["GET /results"]);
+  });
+
+  it("has a page's view: those of whom clients were compared, and what stands against it", async () => {
+    const { code, out } = await anna.does("results --json");
+    expect(code).toBe(0);
+    const { rows, sentence, doubts } = savedView(JSON.parse(out));
+    expect(rows.map(([whose]) => whose)).toEqual(["all", "10 to 30 ms", "150 ms and more", "AS64496", "AS64497"]);
+    expect(rows[0]?.slice(1)).toEqual(["3,050 / 3,050", expect.stringMatching(/^\d+\.\d to \d+\.\d %$/), "faster"]);
+    expect(sentence).toContain("offering HTTP/3 saves");
+    expect(doubts.join()).not.toContain("To draw some");
+    const empty = savedView(JSON.parse((await anna.does("results 0 --json")).out));
+    expect([empty.rows, empty.doubts.join()]).toEqual([[], expect.stringContaining("To draw some")]);
   });
 
   it("of another version, and as JSON", async () => {

@@ -10,11 +10,9 @@ import { inForceText } from "./activation-text.ts";
 import type { Api } from "./api.ts";
 import type { DashboardData, Part } from "./dashboard-page/data.ts";
 import { EXIT, Failure } from "./failure.ts";
-import { resultsText } from "./results-text.ts";
+import { savedView } from "./results-text.ts";
 
 const PAGE = join(import.meta.dirname, "dashboard-page");
-/** Of what the page shows as text. */
-const COLUMNS = 100;
 /** Its number is left out of the name (RFC 9110, section 4.2.1). */
 const HTTP_PORT = 80;
 /** Of the site's own: nothing of it may be shown in another page, and it may load nothing from elsewhere. */
@@ -43,9 +41,10 @@ interface Reply {
  * Serves the dashboard on this machine's own address. The token stays in this process: the page has none, and can only read.
  *
  * @param port 0: any that is free
+ * @param note What the page says besides about what it shows, such as that its visitors are invented
  * @throws Failure where the port is in use
  */
-export async function startDashboard(api: Api, port: number, nowMs: () => number): Promise<Dashboard> {
+export async function startDashboard(api: Api, port: number, nowMs: () => number, note?: string): Promise<Dashboard> {
   const files = await pageFiles();
   let own: readonly string[] = [];
   const answer = async ({ method, url: asked = "", headers }: IncomingMessage): Promise<Reply> => {
@@ -59,7 +58,8 @@ export async function startDashboard(api: Api, port: number, nowMs: () => number
     if (method !== "GET" || path !== "/data") return refused(404, "There is nothing here.");
     if (!/^\d{1,3}$/.test(hours) || Number(hours) < 1 || Number(hours) > HOURS_KEPT)
       return refused(400, `hours must be from 1 to ${HOURS_KEPT}.`);
-    const body = JSON.stringify(await dashboardData(api, Number(hours), nowMs()));
+    const data = await dashboardData(api, Number(hours), nowMs());
+    const body = JSON.stringify({ ...data, note } satisfies DashboardData);
     return { type: "application/json; charset=utf-8", body };
   };
   const server = createServer((request, response) => {
@@ -109,14 +109,14 @@ async function listen(server: Server, port: number): Promise<void> {
 }
 
 /** Asks for all of it at a time. A part that fails says so, and the others are shown. */
-async function dashboardData(api: Api, hours: number, atMs: number): Promise<DashboardData> {
+async function dashboardData(api: Api, hours: number, atMs: number): Promise<Omit<DashboardData, "note">> {
   const activation = api.activation().then((reply) => reply.activation);
   const [health, inForce, everyone, stats, results] = await Promise.all([
     partOf(api.health().then((reply) => reply.json())),
     partOf(activation.then((now) => inForceText(now, atMs))),
     partOf(activation.then((now) => api.version(now.everyone))),
     partOf(api.stats(hours)),
-    partOf(api.results(undefined).then((now) => resultsText(now, COLUMNS))),
+    partOf(api.results(undefined).then(savedView)),
   ]);
   return { origin: api.origin, atMs, hours, health, inForce, everyone, stats, results };
 }

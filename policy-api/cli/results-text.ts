@@ -1,4 +1,5 @@
 import type { Results, Slice } from "../api/contract/results.ts";
+import type { SavedView } from "./dashboard-page/data.ts";
 import { count, counted, percent } from "./quantities.ts";
 import { nameList, table } from "./table.ts";
 
@@ -38,20 +39,13 @@ const HOW_TO_DRAW = [
 
 /** Results as tables, and last the sentence. */
 export function resultsText(results: Results, columns: number): string {
-  const { version, objects, everyone, cells, grounds, harm, harmComparable, sentence } = results;
+  const { version, objects, everyone, cells, sentence } = results;
   const slices = slicesOf(results);
   const notes = [
-    missingObjects(objects),
-    ...grounds.objections.map(({ text }) => text),
-    harm?.text,
-    harm === null &&
-      !harmComparable &&
-      "Whether this version harms is not known: where it offers HTTP/3, clients cannot be compared.",
-    everyone.load.claim.withstandsLies === false &&
-      "If 5 % of the visitors lied as well as they can, the claim would not hold.",
-    cells.length > 0 && `${counted(cells.length, "cell")} of the gain table: with --json.`,
-  ].filter((note) => typeof note === "string");
-  const isEmpty = everyone.offered.clients + everyone.withheld.clients === 0;
+    ...doubtsOf(results),
+    ...(cells.length > 0 ? [`${counted(cells.length, "cell")} of the gain table: with --json.`] : []),
+  ];
+  const isEmpty = isEmptyOf(results);
   const tables = [
     `Version ${version}: clients that were offered HTTP/3 / clients that were not. Intervals are of 95 %, and hold however often you look, ` +
       "each by itself. The claim is that of `all`, about the load.",
@@ -75,6 +69,41 @@ export function resultsText(results: Results, columns: number): string {
     sentence,
     ...(isEmpty && objects.answered > 0 ? HOW_TO_DRAW : []),
   ].join("\n");
+}
+
+/** The load time's part of the results, for a page. */
+export function savedView(results: Results): SavedView {
+  const isEmpty = isEmptyOf(results);
+  const rows = slicesOf(results).flatMap(([name, slice]): SavedView["rows"] => {
+    const clients = both(slice, (arm) => arm.load?.clients, count);
+    if (clients === undefined) return [];
+    const saved = savedRange(slice, "load");
+    const { kind } = slice.load.claim;
+    return [[name, clients, saved === undefined ? "too few clients" : `${saved} %`, kind === "none" ? "" : kind]];
+  });
+  return {
+    version: results.version,
+    sentence: results.sentence,
+    rows,
+    doubts: [...doubtsOf(results), ...(isEmpty && results.objects.answered > 0 ? [HOW_TO_DRAW.join("\n")] : [])],
+  };
+}
+
+function isEmptyOf({ everyone }: Results): boolean {
+  return everyone.offered.clients + everyone.withheld.clients === 0;
+}
+
+function doubtsOf({ objects, everyone, grounds, harm, harmComparable }: Results): readonly string[] {
+  return [
+    missingObjects(objects),
+    ...grounds.objections.map(({ text }) => text),
+    harm?.text,
+    harm === null &&
+      !harmComparable &&
+      "Whether this version harms is not known: where it offers HTTP/3, clients cannot be compared.",
+    everyone.load.claim.withstandsLies === false &&
+      "If 5 % of the visitors lied as well as they can, the claim would not hold.",
+  ].filter((note) => typeof note === "string");
 }
 
 /** All clients, then each class of RTT, then the largest networks. */

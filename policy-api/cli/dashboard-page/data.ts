@@ -3,8 +3,19 @@ import type { Health, Stats } from "../../api/contract/deployment.ts";
 /** A part of the page, or why it is not there: a sentence. */
 export type Part<T> = { readonly value: T } | { readonly fault: string };
 
+/** What a page shows of results: the sentence, whose time was saved, and what stands against it. */
+export interface SavedView {
+  readonly version: number;
+  readonly sentence: string;
+  /** Whose, clients offered / not offered, saved in percent, claim. Only those of whom any client was compared. */
+  readonly rows: readonly (readonly [whose: string, clients: string, saved: string, claim: string])[];
+  readonly doubts: readonly string[];
+}
+
 /** What the page shows, of one moment. */
 export interface DashboardData {
+  /** What it says besides about what it shows. */
+  readonly note: string | undefined;
   /** The server that was asked. */
   readonly origin: string;
   readonly atMs: number;
@@ -15,6 +26,5 @@ export interface DashboardData {
   /** The version that everyone has, as the server sent it. */
   readonly everyone: Part<{ readonly version: number; readonly policy: unknown }>;
   readonly stats: Part<Stats>;
-  /** What `results` prints. */
-  readonly results: Part<string>;
+  readonly results: Part<SavedView>;
 }

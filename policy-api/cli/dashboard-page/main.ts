@@ -1,6 +1,6 @@
 import { parsePolicy } from "../../decision/policy.ts";
 import type { DashboardData, Part } from "./data.ts";
-import { byId, element } from "./elements.ts";
+import { byId, element, tableOf } from "./elements.ts";
 import { cellsOf, seenTable } from "./seen.ts";
 import { drawSeries, seriesOf, seriesTable } from "./time.ts";
 
@@ -31,12 +31,13 @@ async function refresh(): Promise<void> {
 }
 
 function show(data: DashboardData): void {
-  byId("whose").textContent = `${data.origin}, ${new Date(data.atMs).toLocaleTimeString()}`;
+  byId("note").textContent = data.note ?? "";
+  byId("whose").textContent = `${data.origin}, ${new Date(data.atMs).toISOString().slice(0, 19)}Z`;
   const faults = faultsOf(data);
   say(faults.join("\n") || "All is well.", faults.length === 0);
+  showSaved(data.results);
   showText("force", data.inForce);
   showStats(data);
-  showText("effect", data.results);
 }
 
 /** A line for each thing that is not well. */
@@ -50,6 +51,21 @@ function faultsOf({ health, stats }: DashboardData): readonly string[] {
     asked === 0 && "Nothing is counted: the worker has no binding COUNTERS (wrangler.toml has it).",
     heard < asked && `Counts lack ${asked - heard} of ${asked} regions: the store did not answer there.`,
   ].filter((fault) => fault !== false);
+}
+
+function showSaved(results: DashboardData["results"]): void {
+  if ("fault" in results) {
+    byId("effect").replaceChildren(element("p", { class: "bad" }, results.fault));
+    return;
+  }
+  const { version, sentence, rows, doubts } = results.value;
+  const caption = `Load time that an offer saves, under version ${version}, by RTT and network. The intervals are of 95 %. Clients: offered / not offered.`;
+  const headings = ["whose", "clients", "saved", "claim"];
+  byId("effect").replaceChildren(
+    element("p", { class: "answer" }, sentence),
+    ...(rows.length === 0 ? [] : [tableOf(caption, headings, rows)]),
+    ...doubts.map((doubt) => element("p", { class: "doubt" }, doubt)),
+  );
 }
 
 function showText(id: string, part: Part<string>): void {

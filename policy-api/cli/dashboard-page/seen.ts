@@ -55,28 +55,31 @@ function answerAt(policy: Policy, bound: number, loss: string): Cell["answer"] {
   return decide(request, history, policy, 0, undefined).advertise.kind;
 }
 
-/** As a table: a row for each loss, a column for each class of RTT. @param version Everyone's; undefined if it is not known */
+/** As a table: a row for each class of RTT, a column for each loss. @param version Everyone's; undefined if it is not known */
 export function seenTable(cells: readonly Cell[], version: number | undefined): Node {
   const most = Math.max(...cells.map(({ share }) => share));
-  const rows = LOSSES.map((loss): [string, ...HTMLTableCellElement[]] => [
-    loss === UNKNOWN ? "not known" : loss === "0" ? "no loss" : percent(Number(loss)),
-    ...cells.filter((cell) => cell.loss === loss).map((cell) => cellOf(cell, most)),
+  const rows = RTT_BOUNDS_MS.map((bound): [string, ...HTMLTableCellElement[]] => [
+    `${bound} ms`,
+    ...cells.filter((cell) => cell.rtt === String(bound)).map((cell) => cellOf(cell, most)),
   ]);
-  const headings = ["loss", ...RTT_BOUNDS_MS.map((bound) => `${bound} ms`)];
-  const star = version === undefined ? "" : ` *: version ${version}, everyone's, offers HTTP/3 there on the path /`;
-  return tableOf(`Share of pages, by RTT (from) and loss.${star}`, headings, rows);
+  const losses = LOSSES.map((loss) => (loss === UNKNOWN ? "not known" : loss === "0" ? "none" : percent(Number(loss))));
+  const outlined =
+    version === undefined ? "" : ` Outlined: version ${version}, everyone's, offers HTTP/3 there on the path /.`;
+  return tableOf(`Share of pages, by RTT (rows, from) and loss (columns).${outlined}`, ["RTT", ...losses], rows);
 }
 
 function cellOf({ pages, share, answer, offered }: Cell, most: number): HTMLTableCellElement {
   const isOffered = answer === "h3";
-  const cell = element(
-    "td",
-    isOffered ? { class: "offered" } : {},
-    `${pages === 0 ? "-" : percent(share)}${isOffered ? " *" : ""}`,
-  );
+  const cell = element("td", isOffered ? { class: "offered" } : {}, pages === 0 ? "" : wholePercent(share));
+  if (isOffered) cell.append(element("span", { class: "unseen" }, " offered"));
   if (pages > 0) {
     cell.style.background = `rgba(var(--cell), ${(0.08 + 0.45 * (share / most)).toFixed(2)})`;
     cell.title = `${pages} pages, ${offered} of them were offered HTTP/3`;
   }
   return cell;
+}
+
+/** As short as a cell on a telephone. */
+function wholePercent(share: number): string {
+  return share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`;
 }

@@ -7,6 +7,9 @@ import { element, tableOf } from "./elements.ts";
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#666666"];
 const HEIGHT = 260;
 const HOUR_S = 3_600;
+/** Of the axis: the day stands where it begins. */
+const HOUR = UPlot.fmtDate("{HH}:{mm}");
+const DAY = UPlot.fmtDate("{YYYY}-{MM}-{DD}");
 
 /** Decisions by the hour, by the values of one label. Those that are most come first. */
 interface Series {
@@ -59,7 +62,11 @@ export function drawSeries(into: HTMLElement, { atS, values }: Series): void {
       legend: { show: false },
       cursor: { show: false },
       scales: { y: { range: (_, __, most) => [0, Math.max(1, most)] } },
-      axes: [axis, { ...axis, size: 60 }],
+      tzDate: utc,
+      axes: [
+        { ...axis, values: (_, splits) => timesAt(splits) },
+        { ...axis, size: 60 },
+      ],
       series: [
         {},
         ...values
@@ -82,6 +89,16 @@ export function drawSeries(into: HTMLElement, { atS, values }: Series): void {
     "aria-label",
     `Decisions by the hour: ${values.map(({ name, sum }) => `${name} ${count(sum)}`).join(", ")}`,
   );
+}
+
+function utc(atS: number): Date {
+  return UPlot.tzDate(new Date(atS * 1_000), "Etc/UTC");
+}
+
+/** The time of each tick, and below it the day of the first tick of a day. */
+function timesAt(splits: readonly number[]): string[] {
+  const days = splits.map((atS) => DAY(utc(atS)));
+  return splits.map((atS, i) => (days[i] === days[i - 1] ? HOUR(utc(atS)) : `${HOUR(utc(atS))}\n${days[i]}`));
 }
 
 /** The same as figures, with the colour of each. */
