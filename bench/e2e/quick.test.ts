@@ -63,7 +63,6 @@ it("real-networks: every arm's pages, and HTTP/3 is left where UDP alone loses p
       .map(({ filesH3 }) => Number(filesH3));
   expect(sharesOverH3("home line", "fixed-h2")).toEqual([0, 0, 0, 0]);
   expect(sharesOverH3("home line", "adaptive")).toEqual([0, 1, 1, 1]);
-  expect(sharesOverH3("home line beside a download, fq_codel", "always-offer")).toEqual([0, 1, 1, 1]);
   expect(sharesOverH3("8 % of UDP lost", "always-offer")).toEqual([0, 1, 1, 1]);
   expect(sharesOverH3("8 % of UDP lost", "adaptive")).toEqual([0, 1, 0, 0]);
   expect(report().pictures).toEqual(["real-networks.svg"]);

@@ -18,7 +18,7 @@ import type { Load, LoadResult, Page } from "../../model/plan.ts";
 import { rowsIn } from "../../model/recorded-run.ts";
 import { blankRow } from "../../model/row-schema.ts";
 import { readTraces } from "../../model/trace.ts";
-import { networksOf, type RealNetwork } from "./networks.ts";
+import { type Chosen, networksOf, type RealNetwork } from "./networks.ts";
 import { ARMS, networksReport, networksSummary, PAGES, REAL_ROW, type RealRow, STACKS } from "./report.ts";
 
 /** Between pages, drawn: whatever the pause, what a network does to UDP has to be noticed. */
@@ -29,9 +29,11 @@ const FILES = 10;
 const FILE_BYTES = { usual: 100_000, quick: 20_000 };
 const TIMEOUT_MS = 240_000;
 const LANES = 10;
-/** Above it a load keeps a core busy, as one beside a download does: so many at a time. */
+/** Above it a load keeps a core busy: so many at a time. */
 const FAST_MBPS = 60;
 const FAST_LANES = 4;
+/** A download beside each visit keeps it busy all the time. */
+const SHARED_LANES = 2;
 const isFast = ({ network }: Visit): boolean => network.rateMbps > FAST_MBPS || network.crossTraffic !== undefined;
 
 interface Visit extends Named {
@@ -46,8 +48,12 @@ interface Options {
   readonly visits: number;
   readonly seed: number;
   readonly traces: string | undefined;
+  readonly shared: boolean;
   readonly quick: boolean;
 }
+
+const chosenBy = ({ shared, quick }: Pick<Options, "shared" | "quick">): Chosen =>
+  shared ? "shared" : quick ? "quick" : "own";
 
 const tracesOf = ({ traces, quick }: Options) => (traces === undefined || quick ? [] : readTraces(resolve(traces)));
 
@@ -76,6 +82,7 @@ export const experiment = defineExperiment({
       undefined,
     ),
     seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
+    shared: flag("a home line that a visit shares with a download, in one queue and in fq_codel"),
     quick: flag("two networks and small pages: whether it works"),
   },
   row: REAL_ROW,
@@ -83,15 +90,15 @@ export const experiment = defineExperiment({
   question: (options) => ({
     seed: options.seed,
     quick: options.quick,
-    networks: networksOf([], options.quick),
+    networks: networksOf([], chosenBy(options)),
     traces: tracesOf(options).map(({ name, sha256 }) => ({ name, sha256 })),
   }),
   done: (options, rows) =>
-    shareMade(visitsOf(networksOf(tracesOf(options), options.quick), options.visits, options.seed), rows),
+    shareMade(visitsOf(networksOf(tracesOf(options), chosenBy(options)), options.visits, options.seed), rows),
   lanes: () => LANES,
   measure: async (run) => {
-    const { visits, seed, quick } = run.options;
-    const all = visitsOf(networksOf(tracesOf(run.options), quick), visits, seed);
+    const { visits, seed, shared, quick } = run.options;
+    const all = visitsOf(networksOf(tracesOf(run.options), chosenBy(run.options)), visits, seed);
     const left = missing(all, run.folder.rows);
     const [slow, fast] = [left.filter((visit) => !isFast(visit)), left.filter(isFast)];
     const lanes = (queue: Visit[], count: number) => Array.from({ length: count }, () => queue);
@@ -107,11 +114,16 @@ export const experiment = defineExperiment({
       },
       published: (_: unknown, tcp: Visit["congestion"]) => publishedPolicy(publishedZeroLine(grid, tcp)),
     };
-    await makeVisits(all, [lanes(slow, LANES), lanes(fast, FAST_LANES)], { arms: ARMS, policies }, run, (_, visiting) =>
-      Promise.resolve((visit) => measureVisit(visit, visiting, seed, quick ? FILE_BYTES.quick : FILE_BYTES.usual)),
+    await makeVisits(
+      all,
+      [lanes(slow, LANES), lanes(fast, shared ? SHARED_LANES : FAST_LANES)],
+      { arms: ARMS, policies },
+      run,
+      (_, visiting) =>
+        Promise.resolve((visit) => measureVisit(visit, visiting, seed, quick ? FILE_BYTES.quick : FILE_BYTES.usual)),
     );
   },
-  summarise: ({ options, ...recorded }) => networksSummary(recorded, networksOf([], options.quick), options.seed),
+  summarise: ({ options, ...recorded }) => networksSummary(recorded, networksOf([], chosenBy(options)), options.seed),
   report: networksReport,
 });
 

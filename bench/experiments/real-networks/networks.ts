@@ -30,12 +30,20 @@ function bursts(path: { readonly rateMbps: number; readonly delayMs: number }): 
   return { profile, profileRepeatMs: BURSTS.repeatMs };
 }
 
-/** All networks: described ones, those that treat UDP apart, and one for each trace. */
-export function networksOf(traces: readonly RateTrace[], isQuick: boolean): RealNetwork[] {
+/** Which networks a run has: all that a visit has for itself, two of them, or those that it shares with a download. */
+export type Chosen = "own" | "quick" | "shared";
+
+/** Described networks, those that treat UDP apart, and one for each trace; or those that are shared. */
+export function networksOf(traces: readonly RateTrace[], chosen: Chosen): RealNetwork[] {
   const described = (name: string, path: Omit<Network, "name" | "queueBytes" | "lossRatio"> & Partial<Network>) =>
     ({ network: { queueBytes: QUEUE_BYTES, lossRatio: 0, ...path, name }, from: "described" }) as const;
   const policed = (name: string, udp: Partial<Network>) =>
     ({ ...described(name, { ...HOME, ...udp }), from: "policed" }) as const;
+  if (chosen === "shared")
+    return [
+      described("home line beside a download", { ...HOME, crossTraffic: "tcp" }),
+      described("home line beside a download, fq_codel", { ...HOME, crossTraffic: "tcp", queue: "fq_codel" }),
+    ];
   const all: RealNetwork[] = [
     described("fast line", { rateMbps: 300, delayMs: 4 }),
     described("home line", HOME),
@@ -45,8 +53,6 @@ export function networksOf(traces: readonly RateTrace[], isQuick: boolean): Real
     described("far away, 0.5 % lost", { ...FAR, lossRatio: 0.005 }),
     described("phone, losses in bursts", { ...PHONE, ...bursts(PHONE) }),
     described("phone, jitter of 20 ms", { ...PHONE, jitterMs: 20 }),
-    described("home line beside a download", { ...HOME, crossTraffic: "tcp" }),
-    described("home line beside a download, fq_codel", { ...HOME, crossTraffic: "tcp", queue: "fq_codel" }),
     policed("8 % of UDP lost", { udpLossRatio: 0.08 }),
     policed("UDP held to 5 Mbit/s", { udpRateMbps: 5, udpBurstBytes: 50_000 }),
     policed("UDP of at most 1,300 bytes", { udpMaxBytes: 1_300 }),
@@ -57,9 +63,6 @@ export function networksOf(traces: readonly RateTrace[], isQuick: boolean): Real
       return { network, from: "trace" };
     }),
   ];
-  return isQuick
-    ? all.filter(({ network }) =>
-        ["8 % of UDP lost", "home line", "home line beside a download, fq_codel"].includes(network.name),
-      )
-    : all;
+  const isQuick = chosen === "quick";
+  return isQuick ? all.filter(({ network }) => ["8 % of UDP lost", "home line"].includes(network.name)) : all;
 }

@@ -8,27 +8,27 @@ import { ARMS, networksSummary, PAGES, REAL_ROW, type RealRow, STACKS } from "./
 const TRACE = { name: "link", sha256: "", stepMs: 1_000, rateMbps: [10, 10, 0, 3] };
 
 it("has a network of every kind, each with its own name", () => {
-  const networks = networksOf([TRACE], false);
+  const networks = networksOf([TRACE], "own");
   expect(new Set(networks.map(({ from }) => from))).toEqual(new Set(["described", "policed", "trace"]));
   expect(new Set(networks.map(({ network }) => network.name)).size).toBe(networks.length);
   expect(networks.at(-1)?.network).toMatchObject({ name: "link", profileRepeatMs: 4_000 });
 });
 
 it("loses half of the packets for a moment, again and again, in bursts", () => {
-  const bursts = networksOf([], false).find(({ network: { name } }) => name.includes("bursts"))?.network.profile ?? [];
+  const bursts = networksOf([], "own").find(({ network: { name } }) => name.includes("bursts"))?.network.profile ?? [];
   expect(bursts).toHaveLength(40);
   expect(bursts.map(({ atMs }) => atMs)).toEqual(bursts.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
   expect(bursts.filter(({ lossRatio }) => lossRatio === 0.5)).toHaveLength(20);
 });
 
 it("makes one visit of each network, stack and arm a round", () => {
-  const networks = networksOf([], true);
+  const networks = networksOf([], "quick");
   const visits = visitsOf(networks, 3, 1);
   expect(new Set(visits.map(({ id }) => id)).size).toBe(3 * networks.length * STACKS.length * ARMS.length);
   expect(visits.slice(0, visits.length / 3).every(({ visit }) => visit === 0)).toBe(true);
 });
 
-const NETWORKS = networksOf([], true).filter(({ network }) => network.crossTraffic === undefined);
+const NETWORKS = networksOf([], "quick");
 
 /** Three visits of each arm on each of two networks: always offering halves the time on the first, and doubles it on the second; ours follows. */
 function rowsOf(change: (row: RealRow) => Partial<RealRow> = () => ({})): RealRow[] {
