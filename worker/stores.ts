@@ -36,10 +36,8 @@ export interface Stores {
   storeKill(kill: UnstoredKill): Promise<number>;
 }
 
-export interface StoreBindings {
-  readonly PATHS: DurableObjectNamespace<PathStore>;
-  readonly POLICY: DurableObjectNamespace<PolicyStore>;
-  readonly COUNTERS: DurableObjectNamespace<CounterStore>;
+/** As wrangler.toml binds them, and what it does not. */
+export interface StoreBindings extends Pick<Cloudflare.Env, "PATHS" | "POLICY" | "COUNTERS"> {
   /** A folder outside of the store, with the store's id. Only on one's own machine (infra/workerd/config.capnp). */
   readonly MARKER?: Fetcher;
 }

@@ -95,6 +95,7 @@ describe("README.md", () => {
     expect(readme).toContain(
       `takes ${of("adaptive")?.ratio.median.toFixed(2)} times the ${of("bare")?.median.toFixed(2)} ms that it takes without`,
     );
+    expect(readme).toContain(`passing on alone takes ${of("pass-through")?.ratio.median.toFixed(2)} times.`);
     expect(readme).toContain(
       `Ten million pages a month cost $${billOf(COUNTED.plain, 10e6).total.toFixed(0)} on Cloudflare`,
     );

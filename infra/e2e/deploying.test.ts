@@ -72,18 +72,28 @@ it(
     expect(saidOf("deploy")).toContain("wrangler.toml has no route, so no visitor of a site of yours comes to it.");
     expect(saidOf("deploy")).toContain("Nobody can call its API yet.");
     expect(saidOf("doctor")).toMatch(/offer/);
-    expect(saidOf("cost")).toMatch(/^\$\d+ a month for 100,000,000 page views/m);
+    expect(saidOf("cost")).toMatch(/^\$\d+(\.\d\d)? a month for 100,000,000 page views/m);
   },
 );
 
 it(
-  "deploys from npm's package in an empty folder, as Cloudflare's button and builds do",
-  { timeout: 180_000 },
+  "the template stands alone: its README's commands do what they say, also from its npm package",
+  { timeout: 600_000 },
   async () => {
-    const [folder, account, bin] = [testFolder(), testFolder(), testFolder()];
+    const [above, account, bin] = [testFolder(), testFolder(), testFolder()];
+    const template = join(above, "template");
+    expect(await typed(`cd '${ROOT}' && npm run --silent template -- '${template}'`, process.env)).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(`${template} stands alone.`),
+    });
+    const twice = await typed(`cd '${ROOT}' && npm run --silent template -- '${template}'`, process.env);
+    expect(twice).toMatchObject({ code: 1, output: expect.stringContaining("is not empty. Nothing was written.") });
+    const packed = `cd '${template}' && npm pack --silent --pack-destination '${above}' && tar -xzf '${above}'/*.tgz -C '${above}'`;
+    expect(await typed(packed, process.env)).toMatchObject({ code: 0 });
+
     writeFileSync(join(bin, "wrangler"), WRANGLER);
     chmodSync(join(bin, "wrangler"), 0o755);
-    const env = {
+    const stubbed = {
       ...process.env,
       ACCOUNT: account,
       REAL_WRANGLER: join(ROOT, "node_modules/.bin/wrangler"),
@@ -91,18 +101,35 @@ it(
       // As it is in Cloudflare's builds.
       CI: "true",
     };
-    // What npm ci would install: its stamp has the hash of the package's own lock file.
-    const here = `cd '${folder}/package' && ln -s '${join(ROOT, "node_modules")}' .`;
-    const packed = `npm pack --silent --pack-destination '${folder}' && tar -xzf '${folder}'/*.tgz -C '${folder}' && ${here}`;
-    expect(await typed(packed, env)).toMatchObject({ code: 0 });
-    const deployed = await typed(`cd '${folder}/package' && npm run deploy`, env);
-    expect(deployed).toMatchObject({ code: 0, output: expect.stringContaining("This deploys the worker adaptive-h3") });
-    expect(deployed.output).not.toContain("Installing");
-    expect(readFileSync(join(account, "calls"), "utf8")).toMatch(/^deploy --config \S+package\/wrangler\.toml/);
-    const bill = await typed(`cd '${folder}/package' && npm run policy -- cost --page-views 1M`, env);
-    expect(bill).toMatchObject({ code: 0, output: expect.stringContaining("a month for 1,000,000 page views") });
-    const started = await typed(`cd '${folder}/package' && npm --silent start`, env);
-    expect(started).toMatchObject({ code: 1, output: expect.stringMatching(/^npm run start needs a clone of the/) });
+    const commands = commandsOf(readFileSync(join(template, "README.md"), "utf8"))
+      .flatMap((lines) => lines.split("\n"))
+      // The first needs a public repository, the second does not end.
+      .filter((command) => !/^npm (create|run dev)\b/.test(command));
+    expect(commands).toEqual(["npm install", "npm test", "npm run check", "npm run deploy"]);
+    for (const [folder, some] of [
+      [template, commands],
+      [join(above, "package"), ["npm install", "npm run check", "npm run policy -- cost --page-views 1M"]],
+    ] as const) {
+      for (const command of some) {
+        const { code, output } = await typed(
+          `cd '${folder}' && ${command}`,
+          command.endsWith("deploy") ? stubbed : process.env,
+        );
+        expect(code, `${command}\n${output}`).toBe(0);
+      }
+      expect(readFileSync(join(folder, "worker-configuration.d.ts"))).toEqual(
+        readFileSync(join(ROOT, "worker-configuration.d.ts")),
+      );
+    }
+    expect(readFileSync(join(account, "calls"), "utf8")).toMatch(/^deploy --config \S+template\/wrangler\.toml/);
+    // What it installs is what is pinned here.
+    const versionsIn = (file: string): Record<string, string> =>
+      Object.fromEntries(
+        Object.entries(
+          (JSON.parse(readFileSync(file, "utf8")) as { packages: Record<string, { version: string }> }).packages,
+        ).flatMap(([name, { version }]) => (name === "" ? [] : [[name, version]])),
+      );
+    expect(versionsIn(join(ROOT, "package-lock.json"))).toMatchObject(versionsIn(join(template, "package-lock.json")));
   },
 );
 

@@ -1,5 +1,4 @@
-// Installs what package-lock.json pins (in npm's package: npm-shrinkwrap.json, as npm leaves the other out), before every npm script that
-// needs it. It is plain JavaScript because it runs on the machine's own Node; everything else runs on the Node that is installed here.
+// Installs what package-lock.json pins, before every npm script that needs it. It is plain JavaScript because it runs on the machine's own Node; everything else runs on the Node that is installed here.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
@@ -8,14 +7,8 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const stampFile = join(root, "node_modules", ".lock-stamp");
-const lockFile = ["package-lock.json", "npm-shrinkwrap.json"].map((name) => join(root, name)).find(existsSync);
-if (lockFile === undefined) fail("package-lock.json is missing.");
-// npm's package has what a deployment needs, and no more.
-const script = process.env.npm_lifecycle_event?.replace(/^pre/, "") ?? "";
-if (lockFile.endsWith("shrinkwrap.json") && !["deploy", "policy", "build", ""].includes(script))
-  fail(
-    `npm run ${script} needs a clone of the repository. This is npm's package, which has: npm run deploy, npm run policy, npm run build.`,
-  );
+const lockFile = join(root, "package-lock.json");
+if (!existsSync(lockFile)) fail("package-lock.json is missing.");
 const lock = createHash("sha256").update(readFileSync(lockFile)).digest("hex");
 
 if (!existsSync(stampFile) || readFileSync(stampFile, "utf8") !== lock) {

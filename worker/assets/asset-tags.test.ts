@@ -6,14 +6,18 @@ const PAGE = new URL("https://www.test/shop/page?a=1");
 const ASSETS = { origin: "https://files.test:8443", paths: ["/static/", "/shop/img"] };
 const THERE = ASSETS.origin;
 
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const textOf = (bytes: Uint8Array, encoding = "utf-8"): string => new TextDecoder(encoding).decode(bytes);
+const joined = (pieces: readonly Uint8Array[]): Uint8Array => Uint8Array.from(pieces.flatMap((piece) => [...piece]));
+
 /** What becomes of a page that comes in these pieces. */
 function passed(pieces: readonly Uint8Array[], page = PAGE): Uint8Array {
   const change = assetTags(page, ASSETS);
-  return Buffer.concat([...pieces.map((piece) => change.write(piece)), change.end()]);
+  return joined([...pieces.map((piece) => change.write(piece)), change.end()]);
 }
 
 function changed(page: string): string {
-  return Buffer.from(passed([Buffer.from(page)])).toString();
+  return textOf(passed([bytesOf(page)]));
 }
 
 describe("names files at the other host", () => {
@@ -122,10 +126,8 @@ describe("names files at the other host", () => {
 
   it("but not in a tag of more than 64 KB, and again after it", () => {
     const [long, change] = [`<img alt="${"a".repeat(70_000)}" src=/static/a>`, assetTags(PAGE, ASSETS)];
-    const pieces = [long.slice(0, 69_000), long.slice(69_000), "<img src=/static/b>"].map((piece) =>
-      Buffer.from(piece),
-    );
-    const out = Buffer.concat([...pieces.map((piece) => change.write(piece)), change.end()]).toString();
+    const pieces = [long.slice(0, 69_000), long.slice(69_000), "<img src=/static/b>"].map((piece) => bytesOf(piece));
+    const out = textOf(joined([...pieces.map((piece) => change.write(piece)), change.end()]));
     expect(out).toBe(`${long}<img src=${THERE}/static/b>`);
   });
 });
@@ -133,7 +135,7 @@ describe("names files at the other host", () => {
 it("writes nothing of the page's own address that could end an attribute", () => {
   const page = new URL(`https://www.test/shop/img/x' "onerror=alert(1)>\`&quot;<\ny/page`);
   for (const quote of ["'", '"', ""]) {
-    const out = Buffer.from(passed([Buffer.from(`<img src=${quote}a.png${quote}>`)], page)).toString();
+    const out = textOf(passed([bytesOf(`<img src=${quote}a.png${quote}>`)], page));
     expect(out).toBe(
       `<img src=${quote}${THERE}/shop/img/x%27%20%22onerror=alert(1)%3E%60&amp;quot;%3Cy/a.png${quote}>`,
     );
@@ -164,14 +166,14 @@ it("does the same wherever a page is cut", () => {
       fc.array(fc.constantFrom(...SNIPPETS), { maxLength: 8 }),
       fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 20 }),
       (snippets, sizes) => {
-        const page = Buffer.from(snippets.join(""));
+        const page = bytesOf(snippets.join(""));
         const pieces: Uint8Array[] = [];
         for (let at = 0, i = 0; at < page.length; i++) {
           const size = sizes[i % sizes.length] ?? 1;
           pieces.push(page.subarray(at, at + size));
           at += size;
         }
-        expect(Buffer.from(passed(pieces)).toString("latin1")).toBe(Buffer.from(passed([page])).toString("latin1"));
+        expect(textOf(passed(pieces), "latin1")).toBe(textOf(passed([page]), "latin1"));
       },
     ),
   );

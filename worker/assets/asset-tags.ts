@@ -124,7 +124,7 @@ export function assetTags(page: URL, { origin, paths }: Assets, policies: readon
       if (href === undefined || hasBase) return;
       hasBase = true;
       // Characters beyond ASCII are in the page's encoding, which is not known here.
-      if (/^[ -~]*$/.test(href) && !href.includes("&") && URL.canParse(href, page)) base = new URL(href, page);
+      if (/^[ -~]*$/.test(href) && !href.includes("&") && URL.canParse(href, page.href)) base = new URL(href, page);
       else isOver = true;
     } else if (!has("crossorigin") && !has("integrity")) {
       const rel = valueOf("rel").split(/\s+/);
@@ -174,7 +174,7 @@ export function assetTags(page: URL, { origin, paths }: Assets, policies: readon
     nonce: string | undefined,
   ): { readonly text: string; readonly instead: number } | undefined {
     // Not what begins with a space, a character reference or a byte that is no character of ASCII.
-    if (!/^[\w./~%-]/.test(address) || !URL.canParse(address, base)) return undefined;
+    if (!/^[\w./~%-]/.test(address) || !URL.canParse(address, base.href)) return undefined;
     const url = new URL(address, base);
     if (url.origin !== page.origin || !paths.some((path) => url.pathname.startsWith(path))) return undefined;
     const there = { kind, nonce, url: inForce.length === 0 ? url : new URL(url.pathname + url.search, origin) };
