@@ -30,10 +30,7 @@ export async function launchBrowser(
   return browser;
 }
 
-/**
- * Starts a browser with a fresh profile that asks this resolver (DNS over HTTPS, with TLS) for every name, HTTPS records included.
- * Rules for hosts would answer in the place of DNS, so it has none. It ends with the test.
- */
+/** Starts a Chromium with a fresh profile that asks this resolver. Rules for hosts would answer in the place of DNS, so it has none. */
 export async function launchWithDns(
   spkiSha256: string,
   hosts: readonly string[],
@@ -52,6 +49,9 @@ export async function launchWithDns(
   onTestFinished(() => context.close());
   return context;
 }
+
+/** After this long without a request a QUIC connection has ended, milliseconds: the edge's idle timeout is 30 s. */
+export const RESTS_MS = 36_000;
 
 /** A page of either browser. */
 export type DrivenPage = Pick<Page, "goto" | "evaluate">;
@@ -77,6 +77,39 @@ async function firefoxClients(system: Pick<TestSystem, "stateDir">): Promise<Ope
   return async () => {
     const context = await browser.createBrowserContext();
     return { page: drivenPage(await context.newPage()), close: () => context.close() };
+  };
+}
+
+/**
+ * Starts a browser that asks this resolver (DNS over HTTPS, with TLS) for every name, HTTPS records included. It ends with the test.
+ *
+ * @param hosts those whose certificate it takes
+ */
+export async function openWithDns(
+  name: keyof typeof CLIENTS,
+  system: Pick<TestSystem, "spkiSha256" | "stateDir">,
+  hosts: readonly string[],
+  resolver: string,
+): Promise<OpenClient> {
+  if (name === "Chromium") {
+    const context = await launchWithDns(system.spkiSha256, hosts, resolver);
+    return async () => {
+      const page = await context.newPage();
+      return { page, close: () => page.close() };
+    };
+  }
+  const browser = await launchFirefox(system, testFolder(), {
+    "network.trr.mode": 3,
+    // The certificate is for this name.
+    "network.trr.uri": resolver.replace("127.0.0.1", "localhost"),
+    "network.trr.confirmationNS": "skip",
+    // It takes no address of this machine from a resolver otherwise.
+    "network.trr.allow-rfc1918": true,
+    "network.dns.forceResolve": "",
+  });
+  return async () => {
+    const page = await browser.newPage();
+    return { page: drivenPage(page), close: () => page.close() };
   };
 }
 

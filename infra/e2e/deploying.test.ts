@@ -108,7 +108,7 @@ it(
     expect(commands).toEqual(["npm install", "npm test", "npm run check", "npm run deploy"]);
     for (const [folder, some] of [
       [template, commands],
-      [join(above, "package"), ["npm install", "npm run check", "npm run policy -- cost --page-views 1M"]],
+      [join(above, "package"), ["npm install", "npm test", "npm run check", "npm run policy -- cost --page-views 1M"]],
     ] as const) {
       for (const command of some) {
         const { code, output } = await typed(
@@ -121,6 +121,9 @@ it(
         readFileSync(join(ROOT, "worker-configuration.d.ts")),
       );
     }
+    const links = [...readFileSync(join(template, "README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g)];
+    expect(links.length).toBeGreaterThan(1);
+    for (const [, link = ""] of links) expect(existsSync(join(template, link)), link).toBe(true);
     expect(readFileSync(join(account, "calls"), "utf8")).toMatch(/^deploy --config \S+template\/wrangler\.toml/);
     // What it installs is what is pinned here.
     const versionsIn = (file: string): Record<string, string> =>

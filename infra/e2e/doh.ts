@@ -45,7 +45,9 @@ export interface DohOptions {
  */
 export async function startDoh(answers: readonly DnsAnswer[], { tls }: DohOptions = {}): Promise<string> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const query = await buffer(request);
+    // In the URL of a GET, or a POST's body.
+    const asked = new URL(request.url ?? "", "https://resolver.test").searchParams.get("dns");
+    const query = asked === null ? await buffer(request) : Buffer.from(asked, "base64url");
     response.writeHead(200, { "content-type": "application/dns-message" });
     response.end(replyTo(query, answers));
   };

@@ -17,8 +17,9 @@ const LANGUAGES: Readonly<Record<string, "slashes" | "hash">> = {
   ".py": "hash",
 };
 
-/** Names of tests and recorded results, or of their folders. */
-const LEFT_OUT = /\.test\.ts$|_test\.go$|(^|\/)testing[^/]*\.ts$|\/(e2e|testsite|testdata|edgetest|results)\//;
+/** Names of tests, of recorded results and of what is generated, or of their folders. */
+const LEFT_OUT =
+  /^worker-configuration\.d\.ts$|\.test\.ts$|_test\.go$|(^|\/)testing[^/]*\.ts$|\/(e2e|testsite|testdata|edgetest|results)\//;
 
 /** These folders are divided into rooms. */
 const HOUSES = new Set(["bench", "infra", "policy-api"]);
