@@ -20,6 +20,7 @@ const PARTS = [
   "docs",
   "durable",
   "infra/cloudflare",
+  "infra/setup/install.mjs",
   "policy-api",
   "tsconfig.base.json",
   "worker",
