@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"adaptive-h3/infra/edge/internal/upstream"
 )
 
 // deadlineRecorder is a response writer that may not be touched once its handler has returned, as HTTP/2's.
@@ -26,12 +28,13 @@ func (d *deadlineRecorder) SetReadDeadline(time.Time) error {
 // The transport may go on reading a body after the handler has returned, as when the upstream answered early: it gets an
 // error, and touches neither the writer nor the connection.
 func TestBodyReadAfterTheHandler(t *testing.T) {
+	options := patientOptions(upstream.Target{})
 	recorder := &deadlineRecorder{t: t}
 	request, err := http.NewRequest(http.MethodPost, "/", io.NopCloser(strings.NewReader("body")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, body := boundBody(recorder, request, &Options{UpstreamTimeout: time.Hour, BodyTimeout: time.Hour, SlowestRate: 1000})
+	request, body := boundBody(recorder, request, &options)
 	body.release()
 	body.end()
 	recorder.returned = true

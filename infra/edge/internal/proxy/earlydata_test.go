@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"adaptive-h3/infra/edge/internal/edgetest"
 	"adaptive-h3/infra/edge/internal/errorlog"
@@ -23,9 +22,8 @@ func TestEarlyRequests(t *testing.T) {
 	}
 	transport := upstream.NewTransport(target, 1)
 	defer transport.CloseIdleConnections()
-	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, ServerTiming: true}
 	log := errorlog.New(io.Discard)
-	handler := New(options, transport, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
+	handler := New(patientOptions(target), transport, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
 	for _, test := range []struct {
 		method   string
 		complete bool

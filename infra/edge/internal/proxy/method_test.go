@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"adaptive-h3/infra/edge/internal/errorlog"
 	"adaptive-h3/infra/edge/internal/upstream"
@@ -15,8 +14,7 @@ import (
 func TestAMethodThatIsNoTokenIsTheVisitorsFault(t *testing.T) {
 	log := errorlog.New(io.Discard)
 	target := upstream.Target{Network: "tcp", Address: "127.0.0.1:1"}
-	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000}
-	handler := New(options, upstream.NewTransport(target, 1), upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
+	handler := New(patientOptions(target), upstream.NewTransport(target, 1), upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
 	for _, method := range []string{"GETa b", "GET / HTTP/1.1\r\nX: y\r\n\r\n", "", "GET ", "G\x00", "\xff", "G\u00e9T", "A:", "(", "@"} {
 		request := httptest.NewRequest(http.MethodGet, "https://localhost/", nil)
 		request.Method = method

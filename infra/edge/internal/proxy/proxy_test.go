@@ -43,11 +43,18 @@ func (stubQUIC) Read() connpath.Reading {
 	return connpath.Reading{RTT: 12 * time.Millisecond, MinRTT: 10 * time.Millisecond, PacketsSent: 700, PacketsLost: 3, BytesSent: 1_000_000}
 }
 
+// patientOptions end nothing while a test runs: a timeout of zero would end a response at its first slow write.
+func patientOptions(target upstream.Target) Options {
+	return Options{
+		Upstream: target, UpstreamTimeout: time.Hour, BodyTimeout: time.Hour, UnreadTimeout: time.Hour, SlowestRate: 1000, ServerTiming: true,
+	}
+}
+
 // oneRequest returns a function that answers the same small request each time, over a connection of the transport.
 func oneRequest(transport connpath.Transport, protoMajor int) func() {
 	log := errorlog.New(io.Discard)
 	target := upstream.Target{Network: "tcp", Address: "127.0.0.1:1"}
-	options := Options{Upstream: target, UpstreamTimeout: time.Minute, BodyTimeout: time.Minute, SlowestRate: 1000, ServerTiming: true}
+	options := patientOptions(target)
 	handler := New(options, stubUpstream{}, upstream.NewBounds(upstream.RequestLimits{}, log).Desk(), log)
 	c := connpath.New(transport, netip.MustParseAddr("192.0.2.7"), func() (connpath.Reading, bool) { return stubQUIC{}.Read(), true }, time.UnixMilli(0))
 	if transport == connpath.QUIC {

@@ -6,20 +6,21 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"adaptive-h3/infra/edge/connpath"
+	"adaptive-h3/infra/edge/internal/upstream"
 )
 
 // Whether a server guesses a type depends on what it has of the body when the header goes out; an entry without a value
 // keeps all of them from it (http.ResponseWriter says so of Date; net/http and http3 look for the entry).
 func TestResponseWriterKeepsServersFromGuessing(t *testing.T) {
+	options := patientOptions(upstream.Target{})
 	for _, given := range []string{"", "text/css"} {
 		var sent http.Header
-		request, body := boundBody(nil, httptest.NewRequest(http.MethodGet, "/", nil), &Options{UpstreamTimeout: time.Hour})
+		request, body := boundBody(nil, httptest.NewRequest(http.MethodGet, "/", nil), &options)
 		w := &responseWriter{
 			ResponseWriter: headerFunc(func(_ int, h http.Header) { sent = h.Clone() }),
-			handler:        &Handler{}, request: request, body: body,
+			handler:        &Handler{options: options}, request: request, body: body,
 		}
 		if given != "" {
 			w.Header().Set("Content-Type", given)
@@ -33,16 +34,18 @@ func TestResponseWriterKeepsServersFromGuessing(t *testing.T) {
 
 // Early hints pass before the final header, without an offer where HTTP/3 is not served.
 func TestResponseWriterInformational(t *testing.T) {
+	options := patientOptions(upstream.Target{})
+	options.ServerTiming = false // this connection cannot be read
 	for sent, want := range map[string]string{"clear": "clear", `h3=":443"`: ""} {
 		var early http.Header
-		request, body := boundBody(nil, httptest.NewRequest(http.MethodGet, "/", nil), &Options{UpstreamTimeout: time.Hour})
+		request, body := boundBody(nil, httptest.NewRequest(http.MethodGet, "/", nil), &options)
 		w := &responseWriter{
 			ResponseWriter: headerFunc(func(status int, h http.Header) {
 				if status == http.StatusEarlyHints {
 					early = h.Clone()
 				}
 			}),
-			handler: &Handler{}, conn: &connpath.Connection{Serves: new(atomic.Bool)}, request: request, body: body,
+			handler: &Handler{options: options}, conn: &connpath.Connection{Serves: new(atomic.Bool)}, request: request, body: body,
 		}
 		w.Header().Set("Alt-Svc", sent)
 		w.WriteHeader(http.StatusEarlyHints)
