@@ -49,7 +49,7 @@ function answerFor(status: number, text: string, reach: OriginReach, edge: Setti
 
 const NO_ORIGIN = `500: this worker has no origin. Set the variable ORIGIN to the URL of your site, in wrangler.toml or as in
   npx wrangler dev --upstream-protocol https --var ORIGIN:http://127.0.0.1:3000
-or give the worker a route on Cloudflare. \`npm run dev\` starts it with a demo site.
+or give the worker a route on Cloudflare. \`npm run dev\` starts it with a site.
 `;
 
 /**

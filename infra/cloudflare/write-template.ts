@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, posix, resolve } from "node:path";
 import { ROOT } from "../../base/root.ts";
 import { runMain } from "../../base/run-main.ts";
 import { UserError } from "../../base/user-error.ts";
+import { tokenEntry } from "../../policy-api/api/tokens.ts";
 
 // `npm run template -- FOLDER` writes a Workers project that stands alone: what `npm create cloudflare`, Cloudflare's deploy button and
 // `npm pack` start from. The worker's source is this repository's; what belongs to the template alone is in ./template.
@@ -13,7 +14,6 @@ const TEMPLATE = join(ROOT, "infra/cloudflare/template");
 /** What a deployment needs, as git lists it: without tests, the bench, and what runs on one's own machine. */
 const PARTS = [
   ".dev.vars.example",
-  "CHANGELOG.md",
   "LICENSE",
   "SECURITY.md",
   "base",
@@ -27,7 +27,8 @@ const PARTS = [
   "worker-configuration.d.ts",
   "wrangler.toml",
 ];
-const LEFT_OUT = /\.test\.ts$|(^|\/)testing[^/]*\.ts$|^infra\/cloudflare\/(template\/|write-template\.ts)/;
+const LEFT_OUT =
+  /\.test\.ts$|(^|\/)testing[^/]*\.ts$|^infra\/cloudflare\/(template\/|write-template\.ts)|^docs\/(results\/(?!cost\.md)|deploy-server\.md|.*\.png$)/;
 
 /** Where the template's own files go. */
 const OWN: Readonly<Record<string, string>> = {
@@ -38,7 +39,10 @@ const OWN: Readonly<Record<string, string>> = {
 };
 
 /** Of this repository's tools those that the template has too, at the same versions. */
-const TOOLS = ["@cloudflare/vitest-plugin", "esbuild", "typescript", "uplot", "vitest", "wrangler"];
+const TOOLS = ["@cloudflare/vitest-plugin", "@types/node", "esbuild", "typescript", "uplot", "vitest", "wrangler"];
+
+/** The token of `npm run dev`. A fixed one will do: only this machine can reach that worker. */
+const DEV_TOKEN = "dev";
 
 interface Package {
   readonly scripts: Readonly<Record<string, string>>;
@@ -46,25 +50,39 @@ interface Package {
   readonly [field: string]: unknown;
 }
 
-await runMain(() => {
-  const [to, ...rest] = process.argv.slice(2);
-  if (to === undefined || rest.length > 0)
-    throw new UserError("Usage: npm run template -- FOLDER, which is new or empty.");
+await runMain(async () => {
+  const [to, repository = "OWNER/REPOSITORY", ...rest] = process.argv.slice(2);
+  if (to === undefined || rest.length > 0 || !/^[\w.-]+\/[\w.-]+$/.test(repository))
+    throw new UserError(
+      "Usage: npm run template -- FOLDER [OWNER/REPOSITORY]. The folder is new or empty; the repository is the public one on GitHub that it goes to.",
+    );
   const folder = resolve(process.env["INIT_CWD"] ?? ".", to);
-  if (existsSync(folder) && readdirSync(folder).length > 0)
+  if (existsSync(folder) && readdirSync(folder).some((name) => name !== ".git"))
     throw new UserError(`${folder} is not empty. Nothing was written.`);
-  for (const file of execFileSync("git", ["ls-files", ...PARTS], { cwd: ROOT, encoding: "utf8" })
+  const listed = execFileSync("git", ["ls-files", ...PARTS], { cwd: ROOT, encoding: "utf8" })
     .trim()
-    .split("\n"))
-    if (!LEFT_OUT.test(file)) copy(join(ROOT, file), join(folder, file));
+    .split("\n");
+  const files = listed.filter((file) => !LEFT_OUT.test(file));
+  for (const file of files) copy(join(ROOT, file), join(folder, file));
+  for (const file of files.filter((one) => one.endsWith(".md")))
+    writeFileSync(join(folder, file), withoutDeadLinks(readFileSync(join(ROOT, file), "utf8"), file, files));
   for (const [from, at] of Object.entries(OWN)) copy(join(TEMPLATE, from), join(folder, at));
-  writeFileSync(join(folder, ".gitignore"), "node_modules\n.wrangler\n.dev.vars\ndist\n");
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify(packageOf(), null, 2)}\n`);
+  const readme = readFileSync(join(folder, "README.md"), "utf8").replaceAll("OWNER/REPOSITORY", repository);
+  writeFileSync(join(folder, "README.md"), readme);
+  writeFileSync(
+    join(folder, ".gitignore"),
+    "node_modules\n.wrangler\n.dev.vars\n.env*\n*.token\ntokens\ndist\nnpm-shrinkwrap.json\n",
+  );
+  // An older Node passes the tests, and runs none of the commands.
+  writeFileSync(join(folder, ".npmrc"), "engine-strict=true\n");
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(await packageOf(), null, 2)}\n`);
   // npm takes out of the lock file what the template does not have, and leaves the rest pinned.
   copy(join(ROOT, "package-lock.json"), join(folder, "package-lock.json"));
   const quietly = ["--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   execFileSync("npm", ["install", ...quietly], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-  console.log(`${folder} stands alone. Its README.md says how to go on:\n  cd '${folder}' && npm install && npm test`);
+  console.log(
+    `${folder} stands alone. Its README.md says how to go on, with Node 22.18 or newer:\n  cd '${folder}' && npm install && npm test`,
+  );
 });
 
 function copy(from: string, to: string): void {
@@ -72,7 +90,16 @@ function copy(from: string, to: string): void {
   cpSync(from, to);
 }
 
-function packageOf(): object {
+/** Links to what the template does not have become their texts, and such pictures go. @param file where the text is */
+function withoutDeadLinks(text: string, file: string, files: readonly string[]): string {
+  return text.replaceAll(/(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)#\s]+)[^)]*\)/g, (whole, picture, said, to) => {
+    const target = posix.join(posix.dirname(file), to as string);
+    const isHere = files.some((one) => one === target || one.startsWith(`${target.replace(/\/$/, "")}/`));
+    return isHere ? whole : picture === "" ? said : "";
+  });
+}
+
+async function packageOf(): Promise<object> {
   const own = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Package;
   const { version, description, license, type, cloudflare, dependencies, devDependencies, scripts } = own;
   return {
@@ -86,15 +113,23 @@ function packageOf(): object {
     // It runs TypeScript as it is.
     engines: { node: ">=22.18" },
     scripts: {
-      dev: "wrangler dev --upstream-protocol https --var ORIGIN:https://example.com",
+      dev: `exec wrangler dev --upstream-protocol https --var ORIGIN:https://example.com --var POLICY_TOKENS:${await tokenEntry("dev", "autopilot", DEV_TOKEN)}`,
       deploy: "node infra/cloudflare/deploy.ts",
-      check: `${scripts["types:check"]} && tsc && wrangler deploy --dry-run --outdir dist`,
+      check: `${scripts["types:check"]} && tsc && tsc -p policy-api/cli && wrangler deploy --dry-run --outdir dist`,
       test: "vitest run",
       types: scripts["types"],
       policy: "node policy-api/cli/main.ts",
-      prepack: "cp package-lock.json npm-shrinkwrap.json",
-      postpack: "rm -f npm-shrinkwrap.json",
+      // A package is unpacked without the one and with the other.
+      prepack: "test -f npm-shrinkwrap.json || cp package-lock.json npm-shrinkwrap.json",
+      postpack: "test ! -f package-lock.json || rm -f npm-shrinkwrap.json",
     },
+    // Of a package: nothing else that lies in the folder, as tokens.
+    files: [
+      ...new Set(PARTS.map((part) => part.split("/")[0])),
+      ...Object.values(OWN).map((file) => file.split("/")[0]),
+      ".npmrc",
+      "npm-shrinkwrap.json",
+    ],
     dependencies,
     devDependencies: Object.fromEntries(TOOLS.map((name) => [name, devDependencies[name]])),
   };

@@ -1,14 +1,15 @@
 // Only here: the documented commands as typed, with the real wrangler building.
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
 import { ROOT } from "../../base/root.ts";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
+import { freePort } from "../workerd/listening.ts";
 import { commandsOf } from "./documented-commands.ts";
-import { startTestSystem, type TestSystem, testFolder } from "./harness.ts";
+import { startTestSystem, type TestSystem, testFolder, until } from "./harness.ts";
 import { startZone } from "./zone.ts";
 
 /** In the place of wrangler, where it would talk to Cloudflare: it notes what it was asked for. All else is its own. */
@@ -103,8 +104,11 @@ it(
     };
     const commands = commandsOf(readFileSync(join(template, "README.md"), "utf8"))
       .flatMap((lines) => lines.split("\n"))
-      // The first needs a public repository, the second does not end.
-      .filter((command) => !/^npm (create|run dev)\b/.test(command));
+      // It needs a public repository.
+      .filter((command) => !command.startsWith("npm create"));
+    const at = commands.indexOf("npm run dev");
+    // Those that follow it are for the worker that it started.
+    const [, ...others] = commands.splice(at, 5);
     expect(commands).toEqual(["npm install", "npm test", "npm run check", "npm run deploy"]);
     for (const [folder, some] of [
       [template, commands],
@@ -121,9 +125,16 @@ it(
         readFileSync(join(ROOT, "worker-configuration.d.ts")),
       );
     }
-    const links = [...readFileSync(join(template, "README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g)];
-    expect(links.length).toBeGreaterThan(1);
-    for (const [, link = ""] of links) expect(existsSync(join(template, link)), link).toBe(true);
+    await seesAnOffer(template, others);
+    const links = readdirSync(template, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".md") && !file.includes("node_modules"))
+      .flatMap((file) =>
+        [...readFileSync(join(template, file), "utf8").matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, link = ""]) =>
+          join(dirname(file), link),
+        ),
+      );
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter((link) => !existsSync(join(template, link)))).toEqual([]);
     expect(readFileSync(join(account, "calls"), "utf8")).toMatch(/^deploy --config \S+template\/wrangler\.toml/);
     // What it installs is what is pinned here.
     const versionsIn = (file: string): Record<string, string> =>
@@ -135,6 +146,38 @@ it(
     expect(versionsIn(join(ROOT, "package-lock.json"))).toMatchObject(versionsIn(join(template, "package-lock.json")));
   },
 );
+
+/** Starts the template's `npm run dev` before a site of this machine, and types what its README says to see an offer. */
+async function seesAnOffer(template: string, commands: readonly string[]): Promise<void> {
+  const site = await startDemoOrigin();
+  onTestFinished(() => site.stop());
+  const port = await freePort();
+  const dev = spawn("npm", ["run", "dev", "--", "--port", String(port), "--var", `ORIGIN:${site.url}`], {
+    cwd: template,
+    detached: true,
+    stdio: "ignore",
+  });
+  onTestFinished(async () => {
+    if (dev.pid !== undefined && dev.exitCode === null) process.kill(-dev.pid, "SIGINT");
+    if (dev.exitCode === null) await once(dev, "exit");
+  });
+  await until("the worker answers", async () => {
+    const answer = await fetch(`http://localhost:${port}/_h3/v1/health`).catch(() => undefined);
+    return answer?.status === 200 ? true : undefined;
+  });
+  const here = commands.map((command) =>
+    // It asks, on a terminal.
+    command.replaceAll("8787", String(port)).replace(/ activate 1$/, "$& --yes"),
+  );
+  const setting = await typed([`cd '${template}'`, ...here.slice(0, -1)].join("\n"), process.env);
+  expect(setting.code, setting.output).toBe(0);
+  // Other isolates hear of a policy within 15 s.
+  await until(
+    "an offer",
+    async () => (/^alt-svc: h3=/im.test((await typed(here.slice(-1).join(), process.env)).output) ? true : undefined),
+    30_000,
+  );
+}
 
 it("asks for all secrets at the button, explains each, and has no value that could be left there", () => {
   const lines = readFileSync(join(ROOT, ".dev.vars.example"), "utf8").split("\n");

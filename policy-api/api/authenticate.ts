@@ -26,7 +26,7 @@ function requires(scope: Scope): MiddlewareHandler<ApiEnv> {
     if (tokens.length === 0)
       throw new Problem(
         403,
-        "no token is configured: set the secret POLICY_TOKENS (npm run policy -- token makes one)",
+        "no token is configured: set the secret POLICY_TOKENS, with `wrangler dev` in .dev.vars (npm run policy -- token makes one)",
       );
     const header = c.req.header("authorization");
     const presented = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(header ?? "")?.[1];

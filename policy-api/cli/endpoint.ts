@@ -45,8 +45,8 @@ export function findEndpoint(options: Options, io: Io): Endpoint {
   const state = resolve(io.projectFolder, variable("STATE_DIR") ?? ".adaptive-h3");
   if (given === undefined && !existsSync(state))
     throw misused(
-      "Which server? Give --url or set H3_URL; without either it is the one of `npm start`, and there is no folder " +
-        `${state} here.`,
+      "Which server? Give --url or set H3_URL, as to `wrangler dev`'s http://localhost:8787. Without either it is the one of " +
+        `\`npm start\`, and there is no folder ${state} here.`,
     );
   const made = (name: string): string | undefined => {
     const file = join(state, name);
