@@ -79,10 +79,10 @@ export function emulatedPath(network: DemoNetwork, visitor: number, page = ""): 
   return `${EMULATED_PREFIX}${DEMO_NETWORKS.indexOf(network)}-${visitor}/${page}`;
 }
 
-/** `another continent: 170 ms, 0.1 % of packets lost (AS64500)`. */
+/** `another continent: 170 ms a round trip, 0.1 % of packets lost (AS64500)`. */
 export function networkText({ about, rttMs, lossRatio, udpLossRatio, asn }: DemoNetwork): string {
-  const udp = udpLossRatio === undefined ? "" : `, ${percent(udpLossRatio)} of UDP's`;
-  return `${about}: ${rttMs} ms, ${percent(lossRatio)} of packets lost${udp} (AS${asn})`;
+  const udp = udpLossRatio === undefined ? "" : `, and ${percent(udpLossRatio)} of UDP's, which HTTP/3 uses`;
+  return `${about}: ${rttMs} ms a round trip, ${percent(lossRatio)} of packets lost${udp} (AS${asn})`;
 }
 
 /** Marks a decision about somebody who is not where the figures say: empty for all others. */

@@ -254,8 +254,12 @@ function networkLinks(): string {
 
 function emulatedPage({ network, visitor, page: name }: Emulated): string {
   const nav = `<a href="${emulatedPath(network, visitor)}">First page</a> <a href="${emulatedPath(network, visitor, "two")}">Second page</a> <a href="/">Home</a>`;
-  const note = `<p><strong>Emulated</strong>: you are decided as if on this network, and by the policy for a server with cubic. Nothing slows
-this page down. ${networkText(network)}.</p>
+  const unknown =
+    network.udpLossRatio === undefined
+      ? ""
+      : " What a network drops of HTTP/3 alone shows only on a page over it: so the first page is offered it, and the second takes the offer back.";
+  const note = `<p><strong>Emulated</strong>: you are decided as if on this network (${networkText(network)}), by the policy for a server whose TCP has the
+congestion control cubic, Linux' default. The times in the table are this machine's: nothing slows the page down.${unknown}</p>
 <p>If HTTP/3 is offered, the next page that you open comes over it: the table says h3. If it does not, start a browser as the terminal
 says: others do not trust this certificate for HTTP/3.</p>
 `;

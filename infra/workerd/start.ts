@@ -147,7 +147,7 @@ function connectTo(port: number, token: string, stateDir: string): Api {
 /** The dashboard, on its usual port or, if that is taken, on another one. Undefined if it cannot be served: the site is served all the same. */
 async function startOwnDashboard(api: Api): Promise<Dashboard | undefined> {
   const begin = (port: number): Promise<Dashboard> =>
-    startDashboard(api, port, Date.now, DEMO_VISITORS ? INVENTED : undefined);
+    startDashboard(api, port, Date.now, ORIGIN !== undefined ? undefined : DEMO_VISITORS ? INVENTED : NOBODY_COMES);
   try {
     return await begin(DASHBOARD_PORT).catch(() => begin(0));
   } catch (error) {
@@ -202,6 +202,10 @@ async function putFirstPolicy(system: System, token: string): Promise<void> {
   await activatePolicy(system.workerd.visitorsSocket, token, policy, { [EMULATED_PREFIX]: emulatedPolicy() });
 }
 
+/** What the dashboard of a demonstration without them says. */
+const NOBODY_COMES =
+  "Nobody visits this demonstration but you. After DEMO_VISITORS=on npm start this shows within two minutes what HTTP/3 saved invented visitors.";
+
 const ABOUT_DEMO = `  On the page you can be decided as if on another network (emulated).
   Where HTTP/3 is offered to you, your next page comes over it.
   In front of your own site, which it only observes at first: ORIGIN=http://127.0.0.1:3000 npm start
@@ -226,16 +230,12 @@ function welcome(
   return `
 adaptive-h3 runs on ${system.addresses.join(" and ")}, ${congestionText(system.congestion[0] ?? "")}
 
-  Open     ${site}/   (this machine made the certificate itself: a browser asks once)
-  To start a browser that trusts the certificate, over HTTP/3 too:
+  Open     ${site}/
+${dashboard === undefined ? "" : `  See      ${dashboard.url}   (the dashboard: what was decided and why)\n`}
+  This machine made the certificate itself: a browser asks once. To start one that trusts it, over HTTP/3 too:
            chromium --user-data-dir=$(mktemp -d) --ignore-certificate-errors-spki-list=${system.spkiSha256} \\
              --enable-quic --origin-to-force-quic-on=localhost:1 ${site}/
-${
-  dashboard === undefined
-    ? ""
-    : `  See      ${dashboard.url}   (what was decided and why; \`npm run policy -- dashboard --url URL\` shows any other site)
-`
-}  Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/
+  Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/   (only pages are decided)
            ${OWN}npm run policy -- status   (in another terminal; see docs/operating.md, and ${site}/_h3/v1/reference for the API)
   In force ${inForce.join("\n           ")}
 ${ORIGIN === undefined ? `${ABOUT_DEMO}\n` : ""}  Ctrl-C ends everything.

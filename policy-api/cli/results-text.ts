@@ -79,7 +79,7 @@ export function savedView(results: Results): SavedView {
     if (clients === undefined) return [];
     const saved = savedRange(slice, "load");
     const { kind } = slice.load.claim;
-    return [[name, clients, saved === undefined ? "too few clients" : `${saved} %`, kind === "none" ? "" : kind]];
+    return [[name, clients, saved === undefined ? "too few clients" : `${saved} %`, kind === "none" ? "not yet" : kind]];
   });
   return {
     version: results.version,

@@ -63,9 +63,10 @@ export function seenTable(cells: readonly Cell[], version: number | undefined): 
     ...cells.filter((cell) => cell.rtt === String(bound)).map((cell) => cellOf(cell, most)),
   ]);
   const losses = LOSSES.map((loss) => (loss === UNKNOWN ? "not known" : loss === "0" ? "none" : percent(Number(loss))));
-  const outlined =
-    version === undefined ? "" : ` Outlined: version ${version}, everyone's, offers HTTP/3 there on the path /.`;
-  return tableOf(`Share of pages, by RTT (rows, from) and loss (columns).${outlined}`, ["RTT", ...losses], rows);
+  const whose = `Version ${version}, everyone's, offers HTTP/3 on the path /`;
+  const offers = cells.some(({ answer }) => answer === "h3") ? `${whose} where it is outlined.` : `${whose} to none of these.`;
+  const outlined = version === undefined ? "" : ` ${offers}`;
+  return tableOf(`Share of pages, by RTT and loss, each from this value on.${outlined}`, ["RTT", ...losses], rows);
 }
 
 function cellOf({ pages, share, answer, offered }: Cell, most: number): HTMLTableCellElement {
