@@ -1,8 +1,9 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import puppeteer from "puppeteer-core";
 import { installFirefox, type Preferences, preferencesFor, writeProfile } from "../../infra/setup/firefox.ts";
 import { UserError } from "../../base/user-error.ts";
+import { SITE_HOST } from "../model/browser-pages.ts";
 import type { LaneBrowser, Launching } from "./browser.ts";
 import { shell, startServer } from "./shell.ts";
 
@@ -35,14 +36,27 @@ export async function launchFirefox(
   preferences: Preferences,
 ): Promise<LaneBrowser> {
   const profile = mkdtempSync(join(folder, `firefox-${lane.index}-`));
-  writeProfile(profile, caFile, preferencesFor(address, preferences));
+  // Where a preference says a host's address, Firefox has none by which it finds an open connection again.
+  writeProfile(profile, caFile, preferencesFor(address, { "network.dns.forceResolve": "", ...preferences }));
+  const hosts = join(folder, `hosts-${lane.index}`);
+  writeFileSync(hosts, `${address} ${SITE_HOST}\n127.0.0.1 localhost\n`);
   const inNamespace = ["ip", "netns", "exec", lane.clientNamespace] as const;
   // Firefox listens for its driver inside the namespace. A socket that is a file is reached from outside too.
   const socket = join(folder, `firefox-${lane.index}.sock`);
   const relay = [process.execPath, join(import.meta.dirname, "relay.ts"), socket, String(PORT)];
   await startServer("The relay to Firefox", [...inNamespace, ...relay], stack);
   const own = ["--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", String(PORT)];
-  const [first = "", ...more] = [...prefix, ...inNamespace, "env", `HOME=${profile}`, requireFirefox(), ...own];
+  // `ip netns exec` gives it mounts of its own, which go with it.
+  const named = ["sh", "-c", `mount --bind '${hosts}' /etc/hosts && exec "$@"`, "sh"];
+  const [first = "", ...more] = [
+    ...prefix,
+    ...inNamespace,
+    ...named,
+    "env",
+    `HOME=${profile}`,
+    requireFirefox(),
+    ...own,
+  ];
   await startServer("Firefox", [first, ...more], stack, /BiDi/);
   const browser = await puppeteer.connect({
     browserWSEndpoint: `ws+unix:${socket}:/session`,

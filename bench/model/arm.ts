@@ -12,6 +12,7 @@ export type Arm =
   | "early-h3"
   | "retry-h3"
   | "files-h2"
+  | "unrehearsed"
   | "published"
   | "table"
   | "bare-h3"
@@ -66,6 +67,12 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     about: "begins on HTTP/2 and is offered HTTP/3 where the policy calibrated for this congestion control says so",
     firstProtocol: "h2",
     mode: "adaptive",
+  },
+  unrehearsed: {
+    about: "as `adaptive`, with an edge that rehearses on no QUIC connection (`-config rehearsal=false`)",
+    firstProtocol: "h2",
+    mode: "adaptive",
+    edgeFlags: ["-config", "rehearsal=false"],
   },
   published: {
     about: "as `adaptive`, by the published line, which begins on HTTP/3 with whom it does not know",

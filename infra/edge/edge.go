@@ -29,6 +29,7 @@ import (
 	"adaptive-h3/infra/edge/internal/pathsample"
 	"adaptive-h3/infra/edge/internal/proxy"
 	"adaptive-h3/infra/edge/internal/quicserver"
+	"adaptive-h3/infra/edge/internal/rehearsal"
 	"adaptive-h3/infra/edge/internal/resting"
 	"adaptive-h3/infra/edge/internal/trace"
 	"adaptive-h3/infra/edge/internal/upstream"
@@ -127,6 +128,9 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 		e.registry.Emit = poster.Emit
 		e.background(poster.Run)
 		e.background(e.registry.Run)
+		if opts.rehearsal {
+			e.background(func(ctx context.Context) { rehearsal.Run(ctx, e.registry) })
+		}
 	}
 	if opts.traceFile != "" {
 		write, err := trace.Windows(opts.traceFile, e.registry, log)

@@ -32,6 +32,7 @@ type options struct {
 	certificate     certificate.Options
 	traceFile       string // "": no trace
 	earlyData       bool
+	rehearsal       bool
 	handshakes      quicserver.HandshakeLimits
 	requests        upstream.RequestLimits
 	connections     int // visitors' connections that may be open
@@ -55,7 +56,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		},
 		certificate: certificate.Options{StateDir: ".adaptive-h3"},
 		handshakes:  quicserver.HandshakeLimits{Unproven: 256, Total: 1024},
-		maxStreams:  100, shutdownTimeout: 10 * time.Second,
+		maxStreams:  100, rehearsal: true, shutdownTimeout: 10 * time.Second,
 	}
 	// The flag package prints every error with the whole list; only an unknown flag deserves that here.
 	fs := flag.NewFlagSet("edge", flag.ContinueOnError)
@@ -99,6 +100,7 @@ func (o *options) bounds() map[string]func(string) error {
 		"max-requests-client": set(&o.requests.PerClient, count),
 		"max-streams":         set(&o.maxStreams, count),
 		"qlog":                logQUIC,
+		"rehearsal":           set(&o.rehearsal, boolean),
 		"rest-timeout":        set(&o.proxy.RestTimeout, duration),
 		"retry":               set(&o.handshakes.Always, boolean),
 		"retry-above":         set(&o.handshakes.Unproven, count),

@@ -22,8 +22,8 @@ var walls = map[string][]string{
 	".": {
 		"connpath", "internal/certificate", "internal/crowd", "internal/errorlog", "internal/giveback",
 		"internal/heartbeat", "internal/listen", "internal/operator", "internal/origin",
-		"internal/pathsample", "internal/proxy", "internal/quicserver", "internal/resting", "internal/trace",
-		"internal/upstream",
+		"internal/pathsample", "internal/proxy", "internal/quicserver", "internal/rehearsal", "internal/resting",
+		"internal/trace", "internal/upstream",
 	},
 
 	// For other servers too: no QUIC library, and nothing of this module.
@@ -45,6 +45,7 @@ var walls = map[string][]string{
 	"internal/quicserver": {
 		"connpath", "internal/admission", "internal/errorlog", "internal/handover", quicGo,
 	},
+	"internal/rehearsal":  {"connpath"},
 	"internal/resting":    {"connpath"},
 	"internal/trace":      {"connpath", "internal/errorlog"},
 	"internal/pathsample": {"connpath", "internal/errorlog", "internal/upstream"},

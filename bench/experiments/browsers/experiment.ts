@@ -24,6 +24,8 @@ import {
   NETWORKS,
   PAGES,
   type Place,
+  POLICED,
+  POLICED_ARMS,
 } from "./report.ts";
 
 /** Between pages. What the edge tells of a connection, it tells when that has rested for a second. */
@@ -34,7 +36,7 @@ const LANES = 2;
 
 interface Visit extends BrowserVisit {
   readonly place: Place & { readonly congestion: "cubic" | "bbr" };
-  readonly arm: (typeof ARMS)[number];
+  readonly arm: BrowsersRow["arm"];
   readonly browser: BrowserName;
   readonly device: keyof typeof DEVICES;
   /** From 0. */
@@ -45,18 +47,28 @@ interface Options {
   readonly visits: number;
   readonly congestion: "cubic" | "bbr";
   readonly seed: number;
+  readonly policed: boolean;
   readonly quick: boolean;
 }
 
-const networksOf = ({ quick }: Pick<Options, "quick">): readonly Place[] => (quick ? NETWORKS.slice(-1) : NETWORKS);
+function networksOf({ policed, quick }: Pick<Options, "policed" | "quick">): readonly Place[] {
+  const all = policed ? POLICED : NETWORKS;
+  return quick ? all.slice(-1) : all;
+}
+
+const armsOf = ({ policed }: Pick<Options, "policed">) => (policed ? POLICED_ARMS : ARMS);
+
+/** What a network does to UDP is the same for slow devices. */
+const clientsOf = ({ policed }: Pick<Options, "policed">): typeof CLIENTS =>
+  policed ? CLIENTS.filter(({ browser, device }) => device === "fast" && browser !== "firefox-racing") : CLIENTS;
 
 /** In rounds of one for each browser, device, network and arm, each round in random order. */
 export function visitsOf(options: Options): Visit[] {
   const { congestion, seed } = options;
   return Array.from({ length: options.quick ? 1 : options.visits }, (_, visit) => {
     const round = networksOf(options).flatMap((network) =>
-      CLIENTS.flatMap(({ browser, device }) =>
-        ARMS.map((arm): Visit => {
+      clientsOf(options).flatMap(({ browser, device }) =>
+        armsOf(options).map((arm): Visit => {
           const id = `${network.network.name}/${browser}/${device}/${arm}/${visit}`;
           const place = { ...network, congestion };
           return { id, lastId: `${id}/${PAGES}`, place, page: network.page, arm, browser, device, visit };
@@ -73,14 +85,22 @@ export const experiment = defineExperiment({
     visits: wholeNumber("of each browser, device, network and arm (5)", [1, 1_000], 5),
     congestion: oneOf("NAME", "the server's TCP: cubic (by default) or bbr", ["cubic", "bbr"], "cubic"),
     seed: wholeNumber("what order and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
+    policed: flag("networks that police UDP, on fast devices, in the place of those"),
     quick: flag("one visit of each on one network, with short pauses: whether it works"),
   },
   row: BROWSERS_ROW,
-  folderName: ({ congestion }) => (congestion === "cubic" ? undefined : `browsers-${congestion}`),
+  folderName: ({ congestion, policed }) =>
+    `browsers${policed ? "-policed" : ""}${congestion === "cubic" ? "" : `-${congestion}`}`,
   // Not how many visits: a longer run goes on with the rows of a shorter one.
-  question: ({ congestion, seed, quick }) => ({ congestion, seed, quick, networks: networksOf({ quick }), DEVICES }),
+  question: ({ congestion, seed, policed, quick }) => ({
+    congestion,
+    seed,
+    quick,
+    networks: networksOf({ policed, quick }),
+    DEVICES,
+  }),
   done: (options, rows) => shareMade(visitsOf(options), rows),
-  lanes: () => LANES * CLIENTS.length,
+  lanes: (options) => LANES * clientsOf(options).length,
   prepare: async () => {
     const versions = await Promise.all(
       (["chromium", "firefox"] as const).map(async (one) => [one, await versionOf(one)] as const),
@@ -95,7 +115,7 @@ export const experiment = defineExperiment({
     const queues = Map.groupBy(missing(all, run.folder.rows), ({ browser, device }) => `${browser} ${device}`);
     const phase = [...queues.values()].flatMap((queue) => Array.from({ length: quick ? 1 : LANES }, () => queue));
     const turns = new Turns();
-    await makeVisits(all, [phase], { arms: ARMS }, run, async (first, visiting) => {
+    await makeVisits(all, [phase], { arms: armsOf(run.options) }, run, async (first, visiting) => {
       const browser = await openBrowser(first, visiting, { browser: first.browser, cores: DEVICES[first.device] });
       return (visit) =>
         browser.visit(

@@ -25,7 +25,10 @@ export const CLIENTS: readonly { readonly browser: BrowserName; readonly device:
   ),
   { browser: "firefox-racing", device: "fast" },
 ];
+/** What ours is held against: never; and always, or where UDP is policed ours without a rehearsal. */
 export const ARMS = ["fixed-h2", "always-offer", "adaptive"] as const;
+export const POLICED_ARMS = ["fixed-h2", "unrehearsed", "adaptive"] as const;
+const OTHERS = { "always-offer": "always", unrehearsed: "without a rehearsal" } as const;
 export const PAGES = 4;
 
 export interface Place {
@@ -38,6 +41,12 @@ function place(rateMbps: number, rttMs: number, page: BrowserPage): Place {
   return { network: { name, rateMbps, delayMs: rttMs / 2, lossRatio: 0, queueBytes: QUEUE_BYTES }, page };
 }
 
+/** The usual line, treated otherwise. */
+function usual(name: string, treated: Partial<Network>): Place {
+  const { network, page } = place(50, 30, "page");
+  return { network: { ...network, ...treated, name }, page };
+}
+
 /** Fast lines, where HTTP/2 is expected to be faster; a usual one; a distant one. */
 export const NETWORKS: readonly Place[] = [
   place(500, 4, "images"),
@@ -46,13 +55,23 @@ export const NETWORKS: readonly Place[] = [
   place(50, 150, "page"),
 ];
 
+/** Networks that police UDP; and two where QUIC may lose packets by its own doing, or none. */
+export const POLICED: readonly Place[] = [
+  usual("2 % of UDP lost", { udpLossRatio: 0.02 }),
+  usual("8 % of UDP lost", { udpLossRatio: 0.08 }),
+  usual("20 % of UDP lost", { udpLossRatio: 0.2 }),
+  usual("UDP held to 5 Mbit/s", { udpRateMbps: 5, udpBurstBytes: 50_000 }),
+  usual("a short queue", { queueBytes: 60_000 }),
+  usual("nothing policed", {}),
+];
+
 /** One page of a visit: its id names network, browser, device, arm, visit and page. */
 export const BROWSERS_ROW = {
   ...BROWSER_COLUMNS,
   network: string(),
   browser: string<BrowserName>(),
   device: string<Device>(),
-  arm: string<(typeof ARMS)[number]>(),
+  arm: string<(typeof ARMS | typeof POLICED_ARMS)[number]>(),
   /** From 1. */
   page: float,
   /** Of its files, the share over HTTP/3. */
@@ -61,6 +80,10 @@ export const BROWSERS_ROW = {
 export type BrowsersRow = RowOf<typeof BROWSERS_ROW>;
 
 type Arm = BrowsersRow["arm"];
+
+function isOf({ browser, device }: (typeof CLIENTS)[number], row: BrowsersRow): boolean {
+  return row.browser === browser && row.device === device;
+}
 
 /** The mean of these pages of each visit that has them all, milliseconds. */
 function timesOf(rows: readonly BrowsersRow[], from: number): number[] {
@@ -76,8 +99,10 @@ export function browsersSummary(
   seed: number,
 ) {
   const rows = onceEach(recorded.rows);
+  const other: keyof typeof OTHERS = rows.some(({ arm }) => arm === "unrehearsed") ? "unrehearsed" : "always-offer";
+  const arms = ["fixed-h2", other, "adaptive"] as const;
   const own = Map.groupBy(rows, ({ network, browser, device, arm }) => [network, browser, device, arm].join());
-  const groups = CLIENTS.flatMap(({ browser, device }) =>
+  const groups = CLIENTS.filter((client) => rows.some((row) => isOf(client, row))).flatMap(({ browser, device }) =>
     networks.map(({ network: { name: network } }) => {
       const of = (arm: Arm): readonly BrowsersRow[] => own.get([network, browser, device, arm].join()) ?? [];
       const ratio = (arm: Arm, beside: Arm, from: number) =>
@@ -92,25 +117,29 @@ export function browsersSummary(
         browser,
         device,
         network,
-        n: ARMS.map((arm) => timesOf(of(arm), 1).length),
-        ms: Object.fromEntries(ARMS.map((arm) => [arm, mean(timesOf(of(arm), 1))])),
-        busy: median(ARMS.flatMap((arm) => of(arm).flatMap(({ busyRatio }) => busyRatio ?? []))),
+        n: arms.map((arm) => timesOf(of(arm), 1).length),
+        ms: Object.fromEntries(arms.map((arm) => [arm, mean(timesOf(of(arm), 1))])),
+        slowest: Object.fromEntries(
+          arms.map((arm) => [arm, Math.max(...of(arm).flatMap(({ loadMs }) => loadMs ?? []))]),
+        ),
+        busy: median(arms.flatMap((arm) => of(arm).flatMap(({ busyRatio }) => busyRatio ?? []))),
         /** Over never: of all pages, and of those that an offer can change. */
         oursAll: ratio("adaptive", "fixed-h2", 1),
         oursLater: ratio("adaptive", "fixed-h2", 2),
-        alwaysLater: ratio("always-offer", "fixed-h2", 2),
-        oursOverAlways: ratio("adaptive", "always-offer", 2),
-        overH3: { always: shares("always-offer"), ours: shares("adaptive") },
+        otherLater: ratio(other, "fixed-h2", 2),
+        oursOverOther: ratio("adaptive", other, 2),
+        overH3: { other: shares(other), ours: shares("adaptive") },
       };
     }),
   );
-  return { ...summaryHead(recorded, rows), congestion: rows[0]?.congestion ?? "", groups };
+  return { ...summaryHead(recorded, rows), congestion: rows[0]?.congestion ?? "", other, groups };
 }
 
 type Summary = ReturnType<typeof browsersSummary>;
 
 export function browsersReport(summary: Summary): Report {
-  const { groups, starts, congestion } = summary;
+  const { groups, starts, congestion, other } = summary;
+  const title = OTHERS[other];
   const tools = starts.at(-1)?.tools;
   const percents = (shares: readonly number[]): string => shares.map((share) => (100 * share).toFixed(0)).join(", ");
   return {
@@ -121,6 +150,7 @@ export function browsersReport(summary: Summary): Report {
       failures: summary.failures,
       timeouts: summary.timeouts,
       congestion,
+      other,
       chromium: String(tools?.["chromium"]),
       firefox: String(tools?.["firefox"]),
       groups: tableOf(groups, [
@@ -129,23 +159,26 @@ export function browsersReport(summary: Summary): Report {
         ["network", ({ network }) => network],
         ["n", ({ n }) => `${Math.min(...n)} to ${Math.max(...n)}`],
         ["never, ms", ({ ms }) => number(ms["fixed-h2"])],
-        ["always, ms", ({ ms }) => number(ms["always-offer"])],
+        [`${title}, ms`, ({ ms }) => number(ms[other])],
         ["ours, ms", ({ ms }) => number(ms["adaptive"])],
+        ["slowest page, ms: never", ({ slowest }) => number(slowest["fixed-h2"])],
+        [title, ({ slowest }) => number(slowest[other])],
+        ["ours", ({ slowest }) => number(slowest["adaptive"])],
         ["ours / never", ({ oursAll }) => withInterval(oursAll)],
-        ["pages 2 to 4: always / never", ({ alwaysLater }) => withInterval(alwaysLater)],
+        [`pages 2 to 4: ${title} / never`, ({ otherLater }) => withInterval(otherLater)],
         ["ours / never", ({ oursLater }) => withInterval(oursLater)],
-        ["ours / always", ({ oursOverAlways }) => withInterval(oursOverAlways)],
-        ["files over HTTP/3, page 1 to 4, %: always", ({ overH3 }) => percents(overH3.always)],
+        [`ours / ${title}`, ({ oursOverOther }) => withInterval(oursOverOther)],
+        [`files over HTTP/3, page 1 to 4, %: ${title}`, ({ overH3 }) => percents(overH3.other)],
         ["ours", ({ overH3 }) => percents(overH3.ours)],
         ["busiest core, %", ({ busy }) => number(100 * busy)],
       ]),
     },
-    pictures: [{ file: "browsers.svg", spec: pictureOf(groups) }],
+    pictures: [{ file: "browsers.svg", spec: pictureOf(groups, other) }],
   };
 }
 
-/** Pages 2 to 4 of always and of ours beside never: a panel for each browser. */
-function pictureOf(groups: Summary["groups"]): TopLevelSpec {
+/** Pages 2 to 4 of ours, and of the other, beside never: a panel for each browser. */
+function pictureOf(groups: Summary["groups"], other: Summary["other"]): TopLevelSpec {
   const nameOf = ({ network, device }: Summary["groups"][number]): string => {
     const cores = DEVICES[device];
     return cores === undefined ? network : `${network}, ${cores} core`;
@@ -153,7 +186,7 @@ function pictureOf(groups: Summary["groups"]): TopLevelSpec {
   const values = groups.flatMap((group) =>
     (
       [
-        ["always-offer", group.alwaysLater],
+        [other, group.otherLater],
         ["adaptive", group.oursLater],
       ] as const
     ).map(([arm, { estimate, low, high }]) => ({
@@ -172,8 +205,8 @@ function pictureOf(groups: Summary["groups"]): TopLevelSpec {
     },
     values,
     ratio: "time, of never's",
-    panel: { field: "browser", sort: BROWSERS },
+    panel: { field: "browser", sort: BROWSERS.filter((name) => groups.some(({ browser }) => browser === name)) },
     row: { field: "place", sort: [...new Set(groups.map(nameOf))] },
-    series: look("arm", [ARM_STYLES["always-offer"], ARM_STYLES.adaptive], { title: null }),
+    series: look("arm", [ARM_STYLES[other], ARM_STYLES.adaptive], { title: null }),
   });
 }

@@ -39,6 +39,9 @@ type Connection struct {
 	// Retire tells an HTTP/3 client that its further requests will be refused, so that it sends them elsewhere (GOAWAY; RFC 9114,
 	// section 5.2). It returns when the connection has ended, or grace. It is nil on TCP connections.
 	Retire func(grace context.Context)
+	// Rehearse sends as much as a small page, for nobody to read, at so many bytes per second at most, and returns once the path has
+	// shown what it drops of that, or a request has come. It is nil on TCP connections.
+	Rehearse func(rate uint64)
 	// Serves says whether HTTP/3 serves on the same port number, where an offer on this connection leads. It is nil on QUIC
 	// connections, and where HTTP/3 is off.
 	Serves *atomic.Bool
@@ -69,6 +72,8 @@ type Connection struct {
 	busy busy
 
 	answering atomic.Bool
+	retiring  atomic.Bool
+	rehearsed atomic.Uint64 // bytes that nobody reads
 	sent      atomic.Uint64 // bytes handed to the transport, counted without a system call
 
 	// The time of the last sample and the value of sent then, and since when sent is as it is. They belong to the goroutine that takes samples.
@@ -167,8 +172,24 @@ func (c *Connection) WriteEnds(n int) {
 // scanners and unused preconnects are no clients.
 func (c *Connection) Answering() bool { return c.answering.Load() }
 
-// Sampled says whether the connection deserves samples: it has had a request, and its client's address is verified.
-func (c *Connection) Sampled() bool { return c.Answering() && (c.Verified == nil || c.Verified()) }
+// Rehearsed notes that Rehearse has sent n bytes.
+func (c *Connection) Rehearsed(n int) {
+	c.rehearsed.Add(uint64(n))
+	c.sent.Add(uint64(n))
+}
+
+// Sampled says whether the connection deserves samples: it has had a request, or a rehearsal, and its client's address is verified.
+func (c *Connection) Sampled() bool {
+	return (c.Answering() || c.rehearsed.Load() > 0) && (c.Verified == nil || c.Verified())
+}
+
+// TakeBack asks a client once not to send further requests over HTTP/3, and does not wait until it has. It does nothing on TCP
+// connections. c may be nil.
+func (c *Connection) TakeBack() {
+	if c != nil && c.Retire != nil && c.retiring.CompareAndSwap(false, true) {
+		go c.Retire(context.Background())
+	}
+}
 
 // MayOffer says whether an offer of HTTP/3 on this connection leads to a server, as far as this program knows. c may be nil.
 func (c *Connection) MayOffer() bool { return c == nil || c.Serves == nil || c.Serves.Load() }

@@ -19,6 +19,8 @@ func NewQUIC(q QUICConn, now time.Time) *Connection {
 	var c *Connection
 	c = New(QUIC, ClientAddr(q.RemoteAddr()), func() (Reading, bool) {
 		r := q.Read()
+		// What a rehearsal sent says what the path drops, and nothing about how fast pages come.
+		r.BytesSent -= min(r.BytesSent, c.rehearsed.Load())
 		r.DeliveryRate = c.rate.best()
 		r.RawDeliveryRate, r.SegmentsSent, r.WindowUnitBytes = r.DeliveryRate, r.PacketsSent, 1
 		return r, true

@@ -90,6 +90,9 @@ func (r *Registry) sampleDue(c *Connection, now time.Time) {
 	}
 }
 
+// SampleNow samples an open connection, whether or not it is due.
+func (r *Registry) SampleNow(c *Connection) { r.sample(c, time.Now(), false) }
+
 // SampleClosing samples a connection at its end, or before its client's move, while its statistics can still be read.
 func (r *Registry) SampleClosing(c *Connection) { r.sample(c, time.Now(), true) }
 

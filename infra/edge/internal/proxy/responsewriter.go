@@ -54,6 +54,9 @@ func (w *responseWriter) WriteHeader(status int) {
 		h.Set("Connection", "close")
 	}
 	w.handler.finishHeader(h, w.request, w.conn)
+	if w.request.ProtoMajor == 3 && h.Get("Alt-Svc") == "clear" {
+		w.conn.TakeBack() // Firefox would stay on its open connection
+	}
 	// The servers guess a missing Content-Type from the body, unless there is an entry, which may be nil.
 	if _, ok := h["Content-Type"]; !ok {
 		h["Content-Type"] = nil

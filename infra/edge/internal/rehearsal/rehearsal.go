@@ -1,0 +1,81 @@
+// Package rehearsal finds out what a network does to UDP before a page depends on it. Of this module it imports connpath.
+//
+// A browser that is offered HTTP/3 opens a QUIC connection beside the page that brought the offer, and sends nothing on it until the
+// next page. Where the network polices UDP, that page would take seconds, and only then show why. So once the client's TCP connections
+// rest, the QUIC connection carries as much as a small page, for nobody to read. What was lost of it is sampled with what was lost over
+// TCP: the worker compares the two, and takes the offer back with the next page's first response.
+package rehearsal
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"adaptive-h3/infra/edge/connpath"
+)
+
+const (
+	interval = 250 * time.Millisecond
+	// For so long nothing was asked: the page is there, and its visitor reads. People open the next one a second later at the soonest.
+	rest = 300 * time.Millisecond
+)
+
+// Run rehearses on the registry's QUIC connections, once on each, until ctx ends.
+func Run(ctx context.Context, registry *connpath.Registry) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			for quic, tcp := range due(registry.Snapshot(), now) {
+				go rehearse(registry, quic, tcp)
+			}
+		}
+	}
+}
+
+// due returns the QUIC connections that wait for their first request while all TCP connections of their clients rest, with these.
+func due(open []*connpath.Connection, now time.Time) map[*connpath.Connection][]*connpath.Connection {
+	waiting := map[netip.Addr]*connpath.Connection{}
+	for _, c := range open {
+		if c.Rehearse != nil && !c.Sampled() && c.Client().IsValid() && now.Sub(c.Began) >= rest && c.Verified() {
+			waiting[c.Client()] = c
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	beside := map[*connpath.Connection][]*connpath.Connection{}
+	for _, c := range open {
+		quic := waiting[c.Client()]
+		if quic == nil || c.Transport != connpath.TCP || !c.Sampled() {
+			continue
+		}
+		if now.Sub(c.RestsSince(now)) < rest {
+			delete(beside, quic)
+			delete(waiting, c.Client())
+			continue
+		}
+		beside[quic] = append(beside[quic], c)
+	}
+	return beside
+}
+
+// rehearse goes no faster than TCP has: what is lost then is not lost in a queue that QUIC alone has filled.
+func rehearse(registry *connpath.Registry, quic *connpath.Connection, tcp []*connpath.Connection) {
+	var rate uint64
+	for _, c := range tcp {
+		if r, ok := c.Read(); ok {
+			rate = max(rate, r.RawDeliveryRate)
+		}
+	}
+	if rate == 0 {
+		return
+	}
+	quic.Rehearse(rate)
+	for _, c := range append(tcp, quic) {
+		registry.SampleNow(c)
+	}
+}

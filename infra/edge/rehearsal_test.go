@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quic-go/quic-go"
+
+	"adaptive-h3/infra/edge/internal/edgetest"
+)
+
+// idleQUIC opens a QUIC connection by a path, as a browser does beside the page that offered HTTP/3, and refuses what is no HTTP/3 of its own,
+// as browsers do.
+func (e *testEdge) idleQUIC(ctx context.Context, address string) *quic.Conn {
+	e.t.Helper()
+	conn, err := quic.DialAddr(ctx, address, http3Config(e), nil)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() { _ = conn.CloseWithError(0, "") })
+	go func() {
+		for {
+			stream, err := conn.AcceptUniStream(ctx)
+			if err != nil {
+				return
+			}
+			kind := []byte{0}
+			if _, err := stream.Read(kind); err != nil || kind[0] == reservedType {
+				stream.CancelRead(0x103) // H3_STREAM_CREATION_ERROR
+			}
+		}
+	}()
+	return conn
+}
+
+const reservedType = 0x21
+
+// A QUIC connection that nobody has asked on yet shows what its path drops, once the page over TCP is there, and counts no bytes of it. A
+// path that drops something is asked for more.
+func TestRehearsal(t *testing.T) {
+	for _, test := range []struct {
+		name         string
+		loseEvery    int
+		fewest, most int64 // packets
+		lost, atMost int64
+	}{
+		{"nothing is lost", 0, 80, 200, 0, 5},
+		{"every tenth packet is lost", 10, 250, 800, 15, 100},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := startEdgeWith(t, edgetest.StartUpstream(t, image))
+			ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
+			defer cancel()
+			relay := startRelay(t, e.addresses[0], &udpRelay{delay: 20 * ms, loseEvery: test.loseEvery})
+			e.idleQUIC(ctx, relay.address)
+			page := e.client("HTTP/2")
+			e.get(page, "/image")
+			for seen := map[string]bool{}; !seen["tcp"] || !seen["quic"]; {
+				s := edgetest.Receive(t, "sample", e.samples)
+				seen[s.Transport] = true
+				if s.Transport == "tcp" {
+					continue
+				}
+				if s.PacketsSent < test.fewest || s.PacketsSent > test.most || s.PacketsLost < test.lost || s.PacketsLost > test.atMost {
+					t.Errorf("%d of %d packets lost; the path dropped %d", s.PacketsLost, s.PacketsSent, relay.dropped.Load())
+				}
+				if s.BytesSent > 60_000 || s.BusyMs != 0 || s.Closing {
+					t.Errorf("%+v", s)
+				}
+			}
+		})
+	}
+}
+
+// Nothing is rehearsed on a connection that serves, without a connection over TCP beside it, or where it is switched off.
+func TestNoRehearsal(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		flags     []string
+		page, ask bool
+	}{
+		{"switched off", []string{"-config", "rehearsal=false"}, true, false},
+		{"no connection over TCP", nil, false, false},
+		{"it serves", nil, true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") }), test.flags...)
+			ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
+			defer cancel()
+			if test.page {
+				e.get(e.client("HTTP/2"), "/")
+			}
+			conn := e.idleQUIC(ctx, e.addresses[0])
+			if test.ask {
+				stream, err := conn.OpenStreamSync(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := stream.Write(requestHTTP3("GET", e.addresses[0])); err != nil {
+					t.Fatal(err)
+				}
+				_ = stream.Close()
+				if response, err := io.ReadAll(stream); err != nil || !bytes.HasSuffix(response, []byte("page")) {
+					t.Fatalf("%q, %v", response, err)
+				}
+			}
+			before := conn.ConnectionStats().BytesReceived
+			time.Sleep(time.Second) // a rehearsal would have begun
+			// Without the search for the largest packet.
+			if got := conn.ConnectionStats().BytesReceived - before; got > 30_000 {
+				t.Errorf("%d bytes came", got)
+			}
+		})
+	}
+}
+
+// A client whose offer is taken back over HTTP/3 is asked to leave: Firefox would stay on its open connection.
+func TestTakingBackRetiresTheConnection(t *testing.T) {
+	for _, value := range []string{"clear", `h3=":443"`} {
+		t.Run(value, func(t *testing.T) {
+			e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Alt-Svc", value)
+				fmt.Fprint(w, "page")
+			}))
+			ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
+			defer cancel()
+			conn, err := quic.DialAddr(ctx, e.addresses[0], http3Config(e), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.CloseWithError(0, "")
+			control, err := conn.OpenUniStreamSync(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := control.Write([]byte{0, 4, 0}); err != nil { // a control stream with empty SETTINGS
+				t.Fatal(err)
+			}
+			ask := func() (string, error) {
+				stream, err := conn.OpenStreamSync(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := stream.Write(requestHTTP3("GET", e.addresses[0])); err != nil {
+					t.Fatal(err)
+				}
+				_ = stream.Close()
+				response, err := io.ReadAll(stream)
+				return string(response), err
+			}
+			if response, err := ask(); err != nil || !strings.HasSuffix(response, "page") {
+				t.Fatalf("%q, %v", response, err)
+			}
+			if value == "clear" {
+				if next := readGoAway(t, ctx, conn); next != 4 {
+					t.Errorf("GOAWAY says %d", next)
+				}
+				return
+			}
+			if response, err := ask(); err != nil || !strings.HasSuffix(response, "page") {
+				t.Errorf("%q, %v", response, err)
+			}
+		})
+	}
+}
