@@ -48,7 +48,8 @@ function plan(given: Given) {
 
 /**
  * What a request costs through the real edge over TLS and HTTP/2: alone, with a worker that only passes on, with this
- * worker; and through nginx. In each round every subject once, in a closed loop and in an open one, on the loopback.
+ * worker; and through nginx. Each round starts every program anew, and has every subject once in a closed loop and once in an open
+ * one, on the loopback.
  */
 export const experiment = defineExperiment({
   options: OPTIONS,
@@ -69,17 +70,18 @@ export const experiment = defineExperiment({
     return { nginx: nginx === undefined ? null : nginxVersion(nginx) };
   },
   measure: async (run) => {
-    const { options, folder } = run;
+    const { options, folder, progress } = run;
     const { seconds } = settingsOf(options);
     const all = plan(options);
-    // Counts an arm's measurements: each has clients of its own.
-    const runs = new Map<LoopbackArm, number>();
-    const system = await startLoopbackSystem(armsHere());
-    /** Undefined where it was interrupted. @throws UserError */
-    const measure = async ({ id, loop, round, subject: { size, arm } }: (typeof all)[number], signal: AbortSignal) => {
-      const earlier = runs.get(arm) ?? 0;
-      runs.set(arm, earlier + 1);
-      const processes = system.arms.get(arm);
+    type System = Awaited<ReturnType<typeof startLoopbackSystem>>;
+    /** Undefined where it was interrupted. @param earlier counts the arm's measurements since its start: each has clients of its own @throws UserError */
+    const measure = async (
+      { arms, originPid }: System,
+      { id, loop, round, subject: { size, arm } }: (typeof all)[number],
+      earlier: number,
+      signal: AbortSignal,
+    ) => {
+      const processes = arms.get(arm);
       if (processes === undefined) throw new Error(`${arm} does not run.`);
       const rate = loop === "open" ? openRate(folder.rows, size) : null;
       const { secFetchDest, offers } = LOOPBACK_ARMS[arm];
@@ -100,20 +102,32 @@ export const experiment = defineExperiment({
         },
         run: earlier,
         ...processes,
-        originPid: system.originPid,
+        originPid,
         signal,
       });
       return counted && [{ id, loop, size, round, arm, startedMs, clients, rate, ...counted }];
     };
-    try {
-      await unlessItFails(system.failed, run.signal, async (signal) => {
-        // Some that do not count: they make code and caches warm.
-        const warm = all.filter(({ loop, round }) => loop === "closed" && round === 0);
-        for (const measurement of warm) if (!signal.aborted) await measure(measurement, signal);
-        await makeMissing(all, { ...run, signal }, (measurement) => measure(measurement, signal));
-      });
-    } finally {
-      await system.stop();
+    // Two starts of the same programs differ by more than one start's measurements do: every round has its own.
+    for (const round of Map.groupBy(all, (measurement) => measurement.round).values()) {
+      if (run.signal.aborted || shareMade(round, folder.rows) === 1) continue;
+      const system = await startLoopbackSystem(armsHere());
+      const runs = new Map<LoopbackArm, number>();
+      const next = (measurement: (typeof all)[number], signal: AbortSignal) => {
+        const earlier = runs.get(measurement.subject.arm) ?? 0;
+        runs.set(measurement.subject.arm, earlier + 1);
+        return measure(system, measurement, earlier, signal);
+      };
+      try {
+        await unlessItFails(system.failed, run.signal, async (signal) => {
+          // Some that do not count: they make code and caches warm.
+          const warm = round.filter(({ loop }) => loop === "closed");
+          for (const measurement of warm) if (!signal.aborted) await next(measurement, signal);
+          const overall = { show: (_: number, id: string) => progress.show(shareMade(all, folder.rows), id) };
+          await makeMissing(round, { folder, signal, progress: overall }, (measurement) => next(measurement, signal));
+        });
+      } finally {
+        await system.stop();
+      }
     }
   },
   summarise: (recorded) => summarizeLoopback(settingsOf(recorded.options), recorded),
@@ -121,14 +135,14 @@ export const experiment = defineExperiment({
 });
 
 /**
- * All measurements of a run: first the closed loops, which say how fast the open ones may be. Each round has both sizes
- * in random order, and every subject of a size in random order. An order is the round's own, so that a run goes on where
- * another stopped.
+ * All measurements of a run. Each round has the closed loops first: the first round's say how fast the open ones may be. A loop has
+ * both sizes in random order, and every subject of a size in random order. An order is the round's own, so that a run goes
+ * on where another stopped.
  */
 export function measurements(subjects: readonly Subject[], rounds: number) {
   const groups = [...Map.groupBy(subjects, ({ size }) => size).values()];
-  return LOOPS.flatMap((loop) =>
-    Array.from({ length: rounds }, (_, round) => round).flatMap((round) => {
+  return Array.from({ length: rounds }, (_, round) => round).flatMap((round) =>
+    LOOPS.flatMap((loop) => {
       const random = seededRandom(SEED, "subjects", loop, round);
       return shuffle(groups, random)
         .flatMap((group) => shuffle(group, random))
@@ -137,7 +151,7 @@ export function measurements(subjects: readonly Subject[], rounds: number) {
   );
 }
 
-/** Requests per second of a size's open loops. Once a row has it, it stays, also where a later command asks for more rounds. */
+/** Requests per second of a size's open loops. Once a row has it, it stays, also in later rounds. */
 export function openRate(rows: readonly LoopbackRow[], size: Size): number {
   const own = rows.filter((row) => row.size === size);
   const given = own.find(({ loop, rate }) => loop === "open" && rate !== null)?.rate;
