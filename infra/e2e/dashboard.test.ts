@@ -82,9 +82,7 @@ it("shows what there is, without a fault, in every size and scheme", { timeout: 
       const cells = await page.locator("#seen tbody td").allTextContents();
       expect(cells.some((cell) => cell.startsWith("25 %"))).toBe(true);
       expect(await page.locator("#seen td.offered").count()).toBeGreaterThan(3);
-      expect(await page.locator("#seen caption").textContent()).toContain(
-        "Version 1, everyone's, offers HTTP/3",
-      );
+      expect(await page.locator("#seen caption").textContent()).toContain("Version 1, everyone's, offers HTTP/3");
       // An empty cell is empty: an outline says the rest.
       expect(cells.filter((cell) => /[-*]/.test(cell))).toEqual([]);
       // One clock, and a picture in the tab.

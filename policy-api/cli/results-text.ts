@@ -79,7 +79,9 @@ export function savedView(results: Results): SavedView {
     if (clients === undefined) return [];
     const saved = savedRange(slice, "load");
     const { kind } = slice.load.claim;
-    return [[name, clients, saved === undefined ? "too few clients" : `${saved} %`, kind === "none" ? "not yet" : kind]];
+    return [
+      [name, clients, saved === undefined ? "too few clients" : `${saved} %`, kind === "none" ? "not yet" : kind],
+    ];
   });
   return {
     version: results.version,

@@ -64,7 +64,9 @@ export function seenTable(cells: readonly Cell[], version: number | undefined): 
   ]);
   const losses = LOSSES.map((loss) => (loss === UNKNOWN ? "not known" : loss === "0" ? "none" : percent(Number(loss))));
   const whose = `Version ${version}, everyone's, offers HTTP/3 on the path /`;
-  const offers = cells.some(({ answer }) => answer === "h3") ? `${whose} where it is outlined.` : `${whose} to none of these.`;
+  const offers = cells.some(({ answer }) => answer === "h3")
+    ? `${whose} where it is outlined.`
+    : `${whose} to none of these.`;
   const outlined = version === undefined ? "" : ` ${offers}`;
   return tableOf(`Share of pages, by RTT and loss, each from this value on.${outlined}`, ["RTT", ...losses], rows);
 }
