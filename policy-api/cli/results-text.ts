@@ -85,10 +85,20 @@ export function savedView(results: Results): SavedView {
   });
   return {
     version: results.version,
-    sentence: results.sentence,
+    sentence: [results.sentence, ...networksShown(rows)].join(" "),
     rows,
     doubts: [...doubtsOf(results), ...(isEmpty && results.objects.answered > 0 ? [HOW_TO_DRAW.join("\n")] : [])],
   };
+}
+
+/** Networks whose own clients show an effect: also where all together do not. Each holds by itself. */
+function networksShown(rows: SavedView["rows"]): readonly string[] {
+  const whose = (claimed: string): string =>
+    rows.flatMap(([name, , , claim]) => (name.startsWith("AS") && claim === claimed ? [name] : [])).join(", ");
+  const [faster, slower] = [whose("faster"), whose("slower")];
+  return [faster && `By itself, an offer saves time in ${faster}.`, slower && `It costs time in ${slower}.`].filter(
+    (said) => said !== "",
+  );
 }
 
 function isEmptyOf({ everyone }: Results): boolean {
