@@ -67,8 +67,7 @@ async function startIn(actuator: Actuator): Promise<InZone> {
   const system = await startTestSystem({
     origin: demo.url,
     variables: { ACTUATOR: actuator, OBJECTS_PER_REGION: "1", BUDGET_MS: "200" },
-    // Cloudflare's edge asks nobody to leave.
-    edgeFlags: ["-upstream", `unix:${zone.socket}`, "-config", "stays-on-clear=true"],
+    edgeFlags: ["-upstream", `unix:${zone.socket}`],
   });
   zone.leadsTo(system.workerd, demo.url);
   return { ...system, zone };
