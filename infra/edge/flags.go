@@ -105,6 +105,7 @@ func (o *options) bounds() map[string]func(string) error {
 		"retry":               set(&o.handshakes.Always, boolean),
 		"retry-above":         set(&o.handshakes.Unproven, count),
 		"slowest-rate":        set(&o.proxy.SlowestRate, count),
+		"stays-on-clear":      set(&o.proxy.StaysOnClear, boolean),
 		"trace":               set(&o.traceFile, text),
 		"unread-timeout":      set(&o.proxy.UnreadTimeout, duration),
 		"upstream-timeout":    set(&o.proxy.UpstreamTimeout, duration),

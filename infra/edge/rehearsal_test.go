@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,6 +115,56 @@ func TestNoRehearsal(t *testing.T) {
 			// Without the search for the largest packet.
 			if got := conn.ConnectionStats().BytesReceived - before; got > 30_000 {
 				t.Errorf("%d bytes came", got)
+			}
+		})
+	}
+}
+
+// A client whose offer is taken back over HTTP/3 is asked to leave: Firefox would stay on its open connection.
+func TestTakingBackRetiresTheConnection(t *testing.T) {
+	for _, value := range []string{"clear", `h3=":443"`} {
+		t.Run(value, func(t *testing.T) {
+			e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Alt-Svc", value)
+				fmt.Fprint(w, "page")
+			}))
+			ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
+			defer cancel()
+			conn, err := quic.DialAddr(ctx, e.addresses[0], http3Config(e), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.CloseWithError(0, "")
+			control, err := conn.OpenUniStreamSync(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := control.Write([]byte{0, 4, 0}); err != nil { // a control stream with empty SETTINGS
+				t.Fatal(err)
+			}
+			ask := func() (string, error) {
+				stream, err := conn.OpenStreamSync(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := stream.Write(requestHTTP3("GET", e.addresses[0])); err != nil {
+					t.Fatal(err)
+				}
+				_ = stream.Close()
+				response, err := io.ReadAll(stream)
+				return string(response), err
+			}
+			if response, err := ask(); err != nil || !strings.HasSuffix(response, "page") {
+				t.Fatalf("%q, %v", response, err)
+			}
+			if value == "clear" {
+				if next := readGoAway(t, ctx, conn); next != 4 {
+					t.Errorf("GOAWAY says %d", next)
+				}
+				return
+			}
+			if response, err := ask(); err != nil || !strings.HasSuffix(response, "page") {
+				t.Errorf("%q, %v", response, err)
 			}
 		})
 	}

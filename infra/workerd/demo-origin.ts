@@ -257,7 +257,7 @@ function emulatedPage({ network, visitor, page: name }: Emulated): string {
   const unknown =
     network.udpLossRatio === undefined
       ? ""
-      : " What a network drops of HTTP/3 alone shows only on a page over it: so the first page is offered it, and the second takes the offer back.";
+      : " Its losses are emulated with pages alone: so the first page is offered HTTP/3, and the second takes the offer back.";
   const note = `<p><strong>Emulated</strong>: you are decided as if on this network (${networkText(network)}), by the policy for a server whose TCP has the
 congestion control cubic, Linux' default. The times in the table are this machine's: nothing slows the page down.${unknown}</p>
 <p>If HTTP/3 is offered, the next page that you open comes over it: the table says h3. If it does not, start a browser as the terminal

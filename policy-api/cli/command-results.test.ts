@@ -47,7 +47,9 @@ describe("results", () => {
     const { rows, sentence, doubts } = savedView(JSON.parse(out));
     expect(rows.map(([whose]) => whose)).toEqual(["all", "10 to 30 ms", "150 ms and more", "AS64496", "AS64497"]);
     expect(rows[0]?.slice(1)).toEqual(["3,050 / 3,050", expect.stringMatching(/^\d+\.\d to \d+\.\d %$/), "faster"]);
-    expect(sentence).toMatch(/^In all, offering HTTP\/3 saves .* By itself, an offer saves time in AS64496\.$/);
+    expect(sentence).toMatch(
+      /^In all, offering HTTP\/3 saves .* Networks by themselves: pages .* are faster in AS64496\.$/,
+    );
     expect(doubts.join()).not.toContain("To draw some");
     const empty = savedView(JSON.parse((await anna.does("results 0 --json")).out));
     expect([empty.rows, empty.doubts.join()]).toEqual([[], expect.stringContaining("To draw some")]);

@@ -85,20 +85,21 @@ export function savedView(results: Results): SavedView {
   });
   return {
     version: results.version,
-    sentence: [results.sentence, ...networksShown(rows)].join(" "),
+    sentence: [results.sentence, ...networksShown(results)].join(" "),
     rows,
     doubts: [...doubtsOf(results), ...(isEmpty && results.objects.answered > 0 ? [HOW_TO_DRAW.join("\n")] : [])],
   };
 }
 
-/** Networks whose own clients show an effect: also where all together do not. Each holds by itself. */
-function networksShown(rows: SavedView["rows"]): readonly string[] {
-  const whose = (claimed: string): string =>
-    rows.flatMap(([name, , , claim]) => (name.startsWith("AS") && claim === claimed ? [name] : [])).join(", ");
-  const [faster, slower] = [whose("faster"), whose("slower")];
-  return [faster && `By itself, an offer saves time in ${faster}.`, slower && `It costs time in ${slower}.`].filter(
-    (said) => said !== "",
-  );
+/** Networks whose own clients show an effect, also where all together do not. */
+function networksShown({ autonomousSystems }: Results): readonly string[] {
+  const shown = (["faster", "slower"] as const).flatMap((kind) => {
+    const whose = autonomousSystems.slice(0, SYSTEMS_SHOWN).filter(({ load }) => load.claim.kind === kind);
+    return whose.length === 0 ? [] : [`${kind} in ${whose.map(({ asn }) => `AS${asn}`).join(", ")}`];
+  });
+  return shown.length === 0
+    ? []
+    : [`Networks by themselves: pages of those who are offered HTTP/3 are ${shown.join(", and ")}.`];
 }
 
 function isEmptyOf({ everyone }: Results): boolean {

@@ -1,7 +1,17 @@
 import { expect, it } from "vitest";
 import { blankRow } from "../../model/row-schema.ts";
 import { visitsOf } from "./experiment.ts";
-import { ARMS, BROWSERS_ROW, type BrowsersRow, browsersSummary, CLIENTS, NETWORKS, PAGES } from "./report.ts";
+import {
+  ARMS,
+  BROWSERS_ROW,
+  type BrowsersRow,
+  browsersSummary,
+  CLIENTS,
+  NETWORKS,
+  PAGES,
+  POLICED,
+  POLICED_ARMS,
+} from "./report.ts";
 
 const ASKED = { visits: 2, congestion: "cubic", seed: 1, policed: false, quick: false } as const;
 const STARTS = [{ at: "2026-11-26T00:00:00Z", machine: { commit: "" } }] as never;
@@ -37,6 +47,20 @@ it("makes each browser's visits on each device once a round", () => {
   const visits = visitsOf(ASKED);
   expect(new Set(visits.map(({ id }) => id)).size).toBe(2 * NETWORKS.length * CLIENTS.length * ARMS.length);
   expect(visits.slice(0, visits.length / 2).every(({ visit }) => visit === 0)).toBe(true);
+});
+
+it("where UDP is policed, holds ours against itself without a rehearsal, on fast devices", () => {
+  const visits = visitsOf({ ...ASKED, policed: true });
+  expect(visits).toHaveLength(2 * POLICED.length * 2 * POLICED_ARMS.length);
+  expect(new Set(visits.map(({ device }) => device))).toEqual(new Set(["fast"]));
+  const rows = rowsOf().flatMap((row) =>
+    row.device === "fast" && row.browser === "chromium"
+      ? [{ ...row, arm: row.arm === "always-offer" ? ("unrehearsed" as const) : row.arm }]
+      : [],
+  );
+  const { other, groups } = browsersSummary({ rows, command: "", starts: STARTS }, NETWORKS, 1);
+  expect([other, groups.length]).toEqual(["unrehearsed", NETWORKS.length]);
+  expect(groups[0]?.oursOverOther.estimate).toBeCloseTo(2);
 });
 
 it("sets pages that an offer changes beside never's, for each browser", () => {

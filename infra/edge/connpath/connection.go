@@ -72,6 +72,7 @@ type Connection struct {
 	busy busy
 
 	answering atomic.Bool
+	retiring  atomic.Bool
 	rehearsed atomic.Uint64 // bytes that nobody reads
 	sent      atomic.Uint64 // bytes handed to the transport, counted without a system call
 
@@ -180,6 +181,14 @@ func (c *Connection) Rehearsed(n int) {
 // Sampled says whether the connection deserves samples: it has had a request, or a rehearsal, and its client's address is verified.
 func (c *Connection) Sampled() bool {
 	return (c.Answering() || c.rehearsed.Load() > 0) && (c.Verified == nil || c.Verified())
+}
+
+// TakeBack asks a client once not to send further requests over HTTP/3, and does not wait until it has. It does nothing on TCP
+// connections. c may be nil.
+func (c *Connection) TakeBack() {
+	if c != nil && c.Retire != nil && c.retiring.CompareAndSwap(false, true) {
+		go c.Retire(context.Background())
+	}
 }
 
 // MayOffer says whether an offer of HTTP/3 on this connection leads to a server, as far as this program knows. c may be nil.

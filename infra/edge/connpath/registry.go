@@ -58,6 +58,15 @@ func (r *Registry) Snapshot() []*Connection {
 
 // Each has visit see each open connection every so often, until ctx ends: one goroutine for all.
 func (r *Registry) Each(ctx context.Context, every time.Duration, visit func(c *Connection, now time.Time)) {
+	r.All(ctx, every, func(open []*Connection, now time.Time) {
+		for _, c := range open {
+			visit(c, now)
+		}
+	})
+}
+
+// All has look see the open connections every so often, until ctx ends.
+func (r *Registry) All(ctx context.Context, every time.Duration, look func(open []*Connection, now time.Time)) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
@@ -65,9 +74,7 @@ func (r *Registry) Each(ctx context.Context, every time.Duration, visit func(c *
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
-			for _, c := range r.Snapshot() {
-				visit(c, now)
-			}
+			look(r.Snapshot(), now)
 		}
 	}
 }

@@ -27,6 +27,7 @@ type Options struct {
 	RestTimeout     time.Duration // that a websocket may be quiet
 	UnreadTimeout   time.Duration // that a write may wait for the visitor
 	ServerTiming    bool          // add Server-Timing: cfL4 to responses
+	StaysOnClear    bool          // ask no visitor to leave HTTP/3 who is told clear
 	AsCloudflare    bool          // tell the upstream of a connection only what Cloudflare tells
 	Kill            *heartbeat.KillSwitch
 	Covers          func(host string) bool // says whether a host, a name or an IP address without port, is here; nil: each is

@@ -54,6 +54,9 @@ func (w *responseWriter) WriteHeader(status int) {
 		h.Set("Connection", "close")
 	}
 	w.handler.finishHeader(h, w.request, w.conn)
+	if values := h.Values("Alt-Svc"); w.request.ProtoMajor == 3 && !w.handler.options.StaysOnClear && len(values) == 1 && values[0] == "clear" {
+		w.conn.TakeBack() // Firefox would stay on its open connection
+	}
 	// The servers guess a missing Content-Type from the body, unless there is an entry, which may be nil.
 	if _, ok := h["Content-Type"]; !ok {
 		h["Content-Type"] = nil

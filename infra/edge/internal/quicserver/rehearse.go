@@ -42,12 +42,14 @@ func rehearse(qc *quic.Conn, c *connpath.Connection, rate uint64) {
 			if stream, err = qc.OpenUniStream(); err != nil {
 				break // the client allows no more, or has left
 			}
+			_ = stream.SetWriteDeadline(began.Add(rehearsalTime)) // a client may neither refuse it nor read
 			nothing[0] = reserved
 		}
 		n, err := stream.Write(nothing)
 		c.Rehearsed(n)
 		sent += n
 		if err != nil {
+			stream.CancelWrite(quic.StreamErrorCode(http3.ErrCodeNoError))
 			stream = nil
 		}
 		due := time.Duration(float64(sent) / float64(rate) * float64(time.Second))

@@ -22,18 +22,11 @@ const (
 
 // Run rehearses on the registry's QUIC connections, once on each, until ctx ends.
 func Run(ctx context.Context, registry *connpath.Registry) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-ticker.C:
-			for quic, tcp := range due(registry.Snapshot(), now) {
-				go rehearse(registry, quic, tcp)
-			}
+	registry.All(ctx, interval, func(open []*connpath.Connection, now time.Time) {
+		for quic, tcp := range due(open, now) {
+			go rehearse(registry, quic, tcp)
 		}
-	}
+	})
 }
 
 // due returns the QUIC connections that wait for their first request while all TCP connections of their clients rest, with these.
