@@ -85,9 +85,11 @@ it.each([
   }
 
   await system.putPolicy(fixed("fixed-h3", 60));
-  await visit();
-  await untilH3(page);
-  expect(await visit(), "offered again").toBe("h3");
+  // Not at once: it may have kept the connection that it was asked to leave, until the edge closes that.
+  await until("HTTP/3 after another offer", async () => {
+    await sleep(OPENS_MS);
+    return (await visit()) === "h3" ? true : undefined;
+  });
 });
 
 it.each(

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
 
 	"adaptive-h3/infra/edge/internal/edgetest"
 )
@@ -160,6 +162,15 @@ func TestTakingBackRetiresTheConnection(t *testing.T) {
 			if value == "clear" {
 				if next := readGoAway(t, ctx, conn); next != 4 {
 					t.Errorf("GOAWAY says %d", next)
+				}
+				select { // a client that does not close the connection
+				case <-conn.Context().Done():
+				case <-ctx.Done():
+					t.Fatal("the connection stays open")
+				}
+				var end *quic.ApplicationError
+				if err := context.Cause(conn.Context()); !errors.As(err, &end) || !end.Remote || end.ErrorCode != quic.ApplicationErrorCode(http3.ErrCodeNoError) {
+					t.Errorf("%v", err)
 				}
 				return
 			}

@@ -191,6 +191,9 @@ func (c *Connection) TakeBack() {
 	}
 }
 
+// TakenBack says whether TakeBack has asked the client.
+func (c *Connection) TakenBack() bool { return c.retiring.Load() }
+
 // MayOffer says whether an offer of HTTP/3 on this connection leads to a server, as far as this program knows. c may be nil.
 func (c *Connection) MayOffer() bool { return c == nil || c.Serves == nil || c.Serves.Load() }
 

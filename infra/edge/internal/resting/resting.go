@@ -32,19 +32,24 @@ var goAway = []byte{
 }
 
 // Run closes the connections of a registry that rest for timeout, until ctx ends. Where the protocol has a word for it, clients
-// are asked to leave first, again at each look.
+// are asked to leave first, again at each look. A client that was asked to leave HTTP/3 already (TakeBack) has less time: while its
+// connection stays open, Firefox uses no other, and makes none when HTTP/3 is offered again.
 func Run(ctx context.Context, registry *connpath.Registry, timeout time.Duration) {
 	registry.Each(ctx, interval, func(conn *connpath.Connection, now time.Time) {
+		asks, ends := timeout, timeout+farewell
+		if conn.TakenBack() {
+			asks, ends = farewell, farewell
+		}
 		rests := now.Sub(conn.RestsSince(now))
-		if rests < timeout {
+		if rests < asks {
 			return
 		}
 		ask, end := waysOut(conn)
-		if ask == nil || rests >= timeout+farewell {
+		if ask == nil || rests >= ends {
 			ask = end
 		}
 		go func() { // it can block while a client does not read
-			if now := time.Now(); now.Sub(conn.RestsSince(now)) >= timeout {
+			if now := time.Now(); now.Sub(conn.RestsSince(now)) >= asks {
 				ask()
 			}
 		}()
