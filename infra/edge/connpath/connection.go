@@ -39,9 +39,9 @@ type Connection struct {
 	// Retire tells an HTTP/3 client that its further requests will be refused, so that it sends them elsewhere (GOAWAY; RFC 9114,
 	// section 5.2). It returns when the connection has ended, or grace. It is nil on TCP connections.
 	Retire func(grace context.Context)
-	// Rehearse sends as much as a small page, for nobody to read, at so many bytes per second at most, and returns once the path has
-	// shown what it drops of that, or a request has come. It is nil on TCP connections.
-	Rehearse func(rate uint64)
+	// Rehearse sends so many bytes, for nobody to read, at rate bytes per second at most, and returns once the path has shown what it drops
+	// of them, or a request has come. It is nil on TCP connections.
+	Rehearse func(bytes int, rate uint64)
 	// Serves says whether HTTP/3 serves on the same port number, where an offer on this connection leads. It is nil on QUIC
 	// connections, and where HTTP/3 is off.
 	Serves *atomic.Bool
@@ -73,6 +73,7 @@ type Connection struct {
 
 	answering atomic.Bool
 	retiring  atomic.Bool
+	rehearses atomic.Bool
 	rehearsed atomic.Uint64 // bytes that nobody reads
 	sent      atomic.Uint64 // bytes handed to the transport, counted without a system call
 
@@ -171,6 +172,9 @@ func (c *Connection) WriteEnds(n int) {
 // Answering says whether the connection has had a request. Before that it has sent nothing but its handshake, and is not sampled: port
 // scanners and unused preconnects are no clients.
 func (c *Connection) Answering() bool { return c.answering.Load() }
+
+// RehearsalBegins says whether it is the first.
+func (c *Connection) RehearsalBegins() bool { return c.rehearses.CompareAndSwap(false, true) }
 
 // Rehearsed notes that Rehearse has sent n bytes.
 func (c *Connection) Rehearsed(n int) {

@@ -10,13 +10,8 @@ import (
 )
 
 const (
-	// rehearsalBytes are a hundred packets: of so many a network that drops 8 % of UDP loses eight, and one that holds UDP to 5 Mbit/s
-	// after a burst of 50 kB more.
-	rehearsalBytes = 128 << 10
-	// closerBytes go where some of those were lost: to tell a loss of 2 % from TCP's takes several hundred packets.
-	closerBytes = 512 << 10
-	// rehearsalTime bounds what a slow line carries.
-	rehearsalTime = time.Second
+	// rehearsalTime bounds what a slow line carries, or one that loses much.
+	rehearsalTime = 2 * time.Second
 	// chunk is how much goes out before the next look whether a request has come.
 	chunk = 8 << 10
 	// reserved is a type of stream that has no meaning, and may be sent while no data is transferred (RFC 9114, section 6.2.3).
@@ -26,16 +21,13 @@ const (
 	leastSettled = 50 * time.Millisecond
 )
 
-// rehearse sends nothing of meaning to a client that has asked for nothing yet, at rate bytes per second at most, and waits until the
-// path has shown what it drops of that. Clients refuse such a stream once they know its type: a round trip later the next one begins.
-func rehearse(qc *quic.Conn, c *connpath.Connection, rate uint64) {
+// rehearse sends so many bytes of nothing to a client that has asked for nothing yet, at rate bytes per second at most, and waits until the
+// path has shown what it drops of them. Clients refuse such a stream once they know its type: a round trip later the next one begins.
+func rehearse(qc *quic.Conn, c *connpath.Connection, bytes int, rate uint64) {
 	began := time.Now()
 	nothing := make([]byte, chunk)
 	var stream *quic.SendStream
-	enough := func(sent int) bool {
-		return sent >= closerBytes || (sent >= rehearsalBytes && qc.QlogTrace().(*events).lost() == 0)
-	}
-	for sent := 0; !enough(sent) && time.Since(began) < rehearsalTime && !c.Answering(); {
+	for sent := 0; sent < bytes && time.Since(began) < rehearsalTime && !c.Answering(); {
 		nothing[0] = 0
 		if stream == nil {
 			var err error

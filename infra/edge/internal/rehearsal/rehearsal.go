@@ -18,13 +18,23 @@ const (
 	interval = 250 * time.Millisecond
 	// For so long nothing was asked: the page is there, and its visitor reads. People open the next one a second later at the soonest.
 	rest = 300 * time.Millisecond
+	// A hundred packets: of so many a network that drops 8 % of UDP loses eight, and one that holds UDP to 5 Mbit/s after a burst of 50 kB
+	// more.
+	bytes = 128 << 10
+	// They follow where more of those were lost than of TCP's: from 750 packets a worker tells a loss of 2 % from none five times of six, from
+	// half as many two times of three.
+	moreBytes = 1 << 20
+	// QUIC's loss has to be so many times TCP's: where both lose alike, HTTP/3 is the faster one.
+	unlike = 3
 )
 
 // Run rehearses on the registry's QUIC connections, once on each, until ctx ends.
 func Run(ctx context.Context, registry *connpath.Registry) {
 	registry.All(ctx, interval, func(open []*connpath.Connection, now time.Time) {
 		for quic, tcp := range due(open, now) {
-			go rehearse(registry, quic, tcp)
+			if quic.RehearsalBegins() {
+				go rehearse(registry, quic, tcp)
+			}
 		}
 	})
 }
@@ -58,17 +68,25 @@ func due(open []*connpath.Connection, now time.Time) map[*connpath.Connection][]
 
 // rehearse goes no faster than TCP has: what is lost then is not lost in a queue that QUIC alone has filled.
 func rehearse(registry *connpath.Registry, quic *connpath.Connection, tcp []*connpath.Connection) {
-	var rate uint64
+	var rate, sent, lost uint64
 	for _, c := range tcp {
 		if r, ok := c.Read(); ok {
 			rate = max(rate, r.RawDeliveryRate)
+			sent += r.PacketsSent
+			lost += r.PacketsLost
 		}
 	}
 	if rate == 0 {
 		return
 	}
-	quic.Rehearse(rate)
+	quic.Rehearse(bytes, rate)
 	for _, c := range append(tcp, quic) {
 		registry.SampleNow(c)
 	}
+	r, _ := quic.Read()
+	if r.PacketsLost*max(sent, 1) <= unlike*lost*r.PacketsSent {
+		return
+	}
+	quic.Rehearse(moreBytes-bytes, rate)
+	registry.SampleNow(quic)
 }
