@@ -54,7 +54,7 @@ func TestRehearsal(t *testing.T) {
 		samples      int // of the QUIC connection
 	}{
 		{"nothing is lost", 0, 80, 200, 0, 5, 1},
-		{"every tenth packet is lost", 10, 250, 1_600, 15, 200, 2},
+		{"every tenth packet is lost", 10, 400, 1_600, 30, 200, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := startEdgeWith(t, edgetest.StartUpstream(t, image))
