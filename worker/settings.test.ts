@@ -83,6 +83,11 @@ describe("readSettings", () => {
       "must be 32 bytes as base64",
     ],
     [
+      "RULE_ARMS",
+      ["on", "localhost", "https://www.example.com", "www.example.com:8443", "www.example.com/a", "WWW.example.com"],
+      "must be a host name such as www.example.com",
+    ],
+    [
       "API_ORIGINS",
       ["console.example.com", "https://a.example/", "https://a.example,*", "null"],
       "must be origins such as https://console.example.com, separated by commas",
@@ -115,6 +120,13 @@ describe("readSettings", () => {
       "has a fault: entry 3 has the name of an earlier one",
     ]);
     expect(JSON.stringify(faults)).not.toContain("my-secret");
+  });
+
+  it("believes arms of rules for one host, and only behind an edge that has rules", () => {
+    expect(readSettings({ RULE_ARMS: "www.example.com" }).settings.ruleArms).toBe("www.example.com");
+    const { settings, faults } = readSettings({ EDGE: "none", ORIGIN: "http://a", RULE_ARMS: "www.example.com" });
+    expect(settings.ruleArms).toBeUndefined();
+    expect(faults).toEqual([{ name: "RULE_ARMS", message: "is for EDGE = cloudflare alone: no other edge has rules" }]);
   });
 
   it("wants an ORIGIN where no route leads to one", () => {

@@ -33,6 +33,8 @@ export interface Settings {
   readonly clientKey?: ArrayBuffer | undefined;
   /** Who may call the API. */
   readonly tokens: readonly Token[];
+  /** The host on whose reports rules of its zone write the arm. Undefined: on none, so that a visitor may have written it. */
+  readonly ruleArms?: string | undefined;
   /** Whose scripts may call the API from a browser. */
   readonly apiOrigins: readonly string[];
 }
@@ -69,6 +71,7 @@ const PLAIN = {
   OBJECTS_PER_REGION: whole(1, 10_000),
   LOG_DECISIONS: ON_OR_OFF,
   TELL_DECISIONS: ON_OR_OFF,
+  RULE_ARMS: { what: "a host name such as www.example.com", parse: hostOf },
   API_ORIGINS: { what: "origins such as https://console.example.com, separated by commas", parse: originsOf },
 } as const;
 const CLIENT_KEY: Variable<ArrayBuffer> = { what: "32 bytes as base64", parse: keyBytes };
@@ -95,6 +98,10 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
   const { tokens, faults: tokenFaults } = parseTokens(source.POLICY_TOKENS ?? "");
   faults.push(...tokenFaults.map((message) => ({ name: "POLICY_TOKENS", message: `has a fault: ${message}` })));
   const edge = read("EDGE", PLAIN.EDGE) ?? "cloudflare";
+  const ruleArms = read("RULE_ARMS", PLAIN.RULE_ARMS);
+  const hasRules = edge === "cloudflare";
+  if (ruleArms !== undefined && !hasRules)
+    faults.push({ name: "RULE_ARMS", message: "is for EDGE = cloudflare alone: no other edge has rules" });
   const settings: Settings = {
     origin: read("ORIGIN", PLAIN.ORIGIN),
     assets: read("ASSETS", PLAIN.ASSETS),
@@ -108,12 +115,17 @@ export function readSettings(source: SettingsSource): { settings: Settings; faul
     // Cloudflare bills each call.
     flushCountsMs: edge === "cloudflare" ? 60_000 : 20_000,
     tokens,
+    ruleArms: hasRules ? ruleArms : undefined,
     apiOrigins: read("API_ORIGINS", PLAIN.API_ORIGINS) ?? [],
   };
   // Only Cloudflare has routes. Elsewhere the visitor's Host header would choose what is fetched.
   if (settings.origin === undefined && settings.edge !== "cloudflare" && !faults.some(({ name }) => name === "ORIGIN"))
     faults.push({ name: "ORIGIN", message: `is missing: it must be ${PLAIN.ORIGIN.what}` });
   return { settings, faults };
+}
+
+function hostOf(text: string): string | undefined {
+  return text.includes(".") && URL.parse(`https://${text}/`)?.hostname === text ? text : undefined;
 }
 
 function originUrl(text: string): URL | undefined {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { markerRules } from "../../policy-api/decision/compiled/cloudflare.ts";
-import { compiled } from "../../policy-api/decision/compiled/targets.ts";
+import { armsOfReports, compiled } from "../../policy-api/decision/compiled/targets.ts";
 import { INITIAL_POLICY, type Policy } from "../../policy-api/decision/policy.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
 import { installSchemathesis, TESTS_PYTHON } from "../setup/schemathesis.ts";
@@ -46,6 +46,19 @@ it.each<[what: string, policy: Policy, host?: string]>([
     const known = /^(http\.host|http\.request\.(headers|version)|ip\.src|cf\.timings\.client_(tcp|quic)_rtt_msec)$/;
     expect(fields.filter((field) => !known.test(field))).toEqual([]);
   }
+});
+
+it.each([undefined, "www.example.com"])("the rules that tell the arm of a report, for host %s", (host) => {
+  const policy = {
+    ...(cubic as unknown as Policy),
+    exploration: { share: 0.04 },
+    reports: { share: 1, inject: false },
+  };
+  const { rules } = JSON.parse(armsOfReports(policy, host) ?? "") as { rules: Rule[] };
+  const parsed = parse(rules.map(({ expression }) => expression));
+  expect(parsed.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
+  for (const { fields } of parsed)
+    expect(fields.filter((field) => !/^(http\.host|http\.request\.uri\.path|ip\.src)$/.test(field))).toEqual([]);
 });
 
 it.each([undefined, "www.example.com"])("the rules for a marker, whose value is a text, for host %s", (host) => {

@@ -1,6 +1,6 @@
 // Only here: a real browser runs the reporter, and its reports reach the objects.
 import { once } from "node:events";
-import { createServer, request } from "node:http";
+import { createServer, request, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
@@ -64,6 +64,8 @@ const pagesOf = (system: TestSystem, count: number): Promise<true> =>
     45_000,
   );
 
+const OWN_TAG = '<script src="/_h3/v1/reporter.js" async></script>';
+
 /** A site of one page with these headers, and a picture that comes late or never. */
 async function startSite(headers: Record<string, string>, body = "<p>text"): Promise<string> {
   const server = createServer((asked, reply) => {
@@ -79,21 +81,32 @@ async function startSite(headers: Record<string, string>, body = "<p>text"): Pro
   return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
 }
 
+/** What stands between edge and workerd, as a zone's rules stand before a worker. */
+interface Rules {
+  /** Answers a page, which then passes no worker. */
+  readonly page: (reply: ServerResponse) => void;
+  /** The headers that a report gets. */
+  readonly report: Readonly<Record<string, string>>;
+}
+
 /**
  * The system, with a program between edge and workerd that keeps the reports: of a page that is being left, a browser tells
  * a test nothing.
  */
-async function startReportingSystem({
-  edgeFlags = [],
-  ...others
-}: NonNullable<Parameters<typeof startTestSystem>[0]> = {}): Promise<
-  TestSystem & { readonly beacons: readonly string[] }
-> {
+async function startReportingSystem(
+  { edgeFlags = [], ...others }: NonNullable<Parameters<typeof startTestSystem>[0]> = {},
+  rules?: Rules,
+): Promise<TestSystem & { readonly beacons: readonly string[] }> {
   let socketPath = "";
   const beacons: string[] = [];
   const server = createServer((asked, reply) => {
     if (asked.url === "/_h3/v1/report") void text(asked).then((body) => beacons.push(body));
-    const { method, url: path, headers } = asked;
+    const { method, url: path = "" } = asked;
+    if (rules !== undefined && !path.startsWith("/_h3/")) {
+      rules.page(reply);
+      return;
+    }
+    const headers = { ...asked.headers, ...rules?.report };
     const passed = request({ socketPath, method, path, headers }, (answer) => {
       reply.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
       answer.pipe(reply);
@@ -221,6 +234,58 @@ it("what the pages of a drawn client took is in the results, with the page that 
   expect(sentence).toMatch(/^Nothing can be said yet/);
 });
 
+it("the results compare arms that rules draw, of pages that pass no worker", SLOW, async () => {
+  const config = writeCloudflareConfig(testFolder(), "h3.test");
+  let altSvc = "";
+  const system = await startReportingSystem(
+    { config, edgeFlags: ["-config", "as-cloudflare=true"] },
+    {
+      page: (reply) => {
+        reply.writeHead(200, {
+          "content-type": "text/html",
+          "cache-control": "no-store",
+          "alt-svc": altSvc,
+          "server-timing": 'h3-arm;desc="offer"',
+        });
+        reply.end(`<!doctype html><title>t</title><link rel="icon" href="data:,">${OWN_TAG}<p>text`);
+      },
+      report: { "h3-arm": "offer" },
+    },
+  );
+  altSvc = `h3=":${system.port}"; ma=60`;
+  await system.putPolicy({
+    ...(cubic as unknown as Policy),
+    exploration: { share: 0.1 },
+    reports: { share: 1, inject: false },
+  });
+  const { page, errors } = await watched(system);
+  expect(await navigate(page, system.port)).toBe("h2");
+  await reporterIn(page);
+  await untilH3(page);
+  for (const path of ["/two", "/three"]) {
+    expect(await navigate(page, system.port, path)).toBe("h3");
+    await reporterIn(page);
+  }
+  await until("three reports", () => system.beacons[2]);
+  expect(system.beacons.map(reportOf).map(({ token, protocol }) => [token, protocol])).toEqual([
+    [undefined, "h2"],
+    [undefined, "h3"],
+    [undefined, "h3"],
+  ]);
+  const { everyone } = await until(
+    "the results",
+    async () => {
+      const { json } = await callApi(system.workerd.visitorsSocket, TOKEN, "GET", "results");
+      return (json as Results).everyone.offered.pages >= 3 ? (json as Results) : undefined;
+    },
+    60_000,
+  );
+  // No page is missing: one that does not report is not known.
+  expect(everyone.offered).toMatchObject({ clients: 1, reported: 2 });
+  expect(everyone.withheld).toMatchObject({ clients: 0, pages: 0 });
+  expect(errors).toEqual([]);
+});
+
 it.each([
   [true, "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:"],
   [false, "script-src 'nonce-abc' 'strict-dynamic'; connect-src 'self'"],
@@ -239,8 +304,6 @@ it.each([
   expect(system.beacons).toHaveLength(reports ? 1 : 0);
   expect(errors).toEqual([]);
 });
-
-const OWN_TAG = '<script src="/_h3/v1/reporter.js" async></script>';
 
 type Minding = readonly [Parameters<typeof watched>[1], Parameters<BrowserContext["addInitScript"]>[0]?];
 const MINDING: Readonly<Record<string, Minding>> = {

@@ -16,6 +16,7 @@ beforeEach(async () => {
   anna.writes("always.json", { schema: 3, mode: "fixed-h3" });
   anna.writes("observe.json", { schema: 3, mode: "observe" });
   anna.writes("arms.json", adaptivePolicy({ exploration: { share: 0.1 }, reports: { share: 1, inject: true } }));
+  anna.writes("reporting.json", adaptivePolicy({ exploration: { share: 0.1 }, reports: { share: 1, inject: false } }));
 });
 
 it("prints the rule, and asks no server", async () => {
@@ -69,6 +70,15 @@ it.each([
   ["compile observe.json --to vcl", 1, "No rule can do what observe.json says.\nobserve.json: /mode sets no header"],
   ["compile arms.json --to vcl", 1, "arms.json: /exploration/share a rule of this server cannot draw arms"],
   ["compile arms.json --to vcl", 1, "arms.json: /reports/share a rule cannot ask pages to report"],
+  ["compile arms.json --to cloudflare-rule", 1, "arms.json: /reports/inject a rule cannot put the script into pages"],
+  ["compile always.json --to cloudflare-rule --reports", 1, "always.json lets no page report an arm: reports.share"],
+  ["compile reporting.json --to vcl --reports", 2, "--reports is for cloudflare-rule alone: vcl stands in"],
+  [
+    "compile reporting.json --to cloudflare-rule --reports --terraform",
+    2,
+    "--terraform writes the rules of both phases",
+  ],
+  [`${DRY} --reports`, 2, "--dry-run asks for the rules of both phases: leave --reports out."],
   ["compile always.json --to vcl --host www.example.com", 2, "--host is for cloudflare-rule alone: vcl stands in"],
   ["compile always.json --to nginx --terraform", 2, "--terraform is for cloudflare-rule alone: nginx stands in"],
   ["compile always.json --to vcl --dry-run", 2, "--dry-run is for cloudflare-rule alone: vcl stands in"],
@@ -106,7 +116,7 @@ describe("rules that draw", () => {
     const policy = adaptivePolicy({ exploration: { share: SHARE } });
     anna.writes("drawing.json", policy);
     const { out, err } = await anna.does("compile drawing.json --to cloudflare-rule");
-    expect(err).toContain("`results` does not see them");
+    expect(err).toContain("no page reports them to `results`");
     const { rules } = JSON.parse(out) as { rules: { expression: string; action_parameters: unknown }[] };
     const arms = { offered: 0, withheld: 0 };
     for (let client = 0; client < 100_000; client++) {
@@ -124,11 +134,44 @@ describe("rules that draw", () => {
     expect(sampleRatioOf({ ...arms, withheld: arms.withheld * 0.8 }, 0.5).isUneven).toBe(true);
   });
 
+  it("tell the worker with each report the arm that its page had, and take away what a visitor wrote", async () => {
+    const line = "compile reporting.json --to cloudflare-rule --host www.example.com";
+    const { err, out: pages } = await anna.does(line);
+    expect(err).toContain("set its variable RULE_ARMS, and\nput the rules in place that --reports writes, too");
+    const written = await anna.does(`${line} --reports`);
+    expect([written.code, written.err]).toEqual([0, ""]);
+    const { rules } = JSON.parse(written.out) as { rules: { expression: string; action_parameters: unknown }[] };
+    const isHost = 'http.host eq "www.example.com" and ';
+    const isReport = `${isHost}http.request.uri.path eq "/_h3/v1/report" and `;
+    const draw = "hash_in_range(0, 1000000, ip.src)";
+    expect(rules.map(({ expression, action_parameters }) => [expression, action_parameters])).toEqual([
+      [
+        `${isHost}(http.request.uri.path ne "/_h3/v1/report" or (${draw} ge 50000 and ${draw} lt 950000))`,
+        { headers: { "h3-arm": { operation: "remove" } } },
+      ],
+      [`${isReport}${draw} lt 50000`, { headers: { "h3-arm": { operation: "set", value: "offer" } } }],
+      [`${isReport}${draw} ge 950000`, { headers: { "h3-arm": { operation: "set", value: "withhold" } } }],
+    ]);
+    // By the same draws as pages.
+    for (const draws of ["lt 50000", "ge 950000"]) expect(pages).toContain(`${draw} ${draws}`);
+    const { out: both } = await anna.does(`${line} --terraform`);
+    expect(JSON.parse(both)).toMatchObject({
+      resource: {
+        cloudflare_ruleset: {
+          adaptive_h3: { phase: "http_response_headers_transform", ...(JSON.parse(pages) as object) },
+          adaptive_h3_reports: { phase: "http_request_late_transform", rules },
+        },
+      },
+    });
+    const { out } = await anna.does(`${line} --reports --out rules`);
+    expect(out).toContain("PUT /zones/ZONE/rulesets/phases/http_request_late_transform/entrypoint");
+  });
+
   it("say in a file's place what compares their arms", async () => {
     anna.writes("drawing.json", adaptivePolicy({ method: { kind: "share", share: 0.5 } }));
     const { code, out, err } = await anna.does("compile drawing.json --to cloudflare-rule --out rule");
     expect([code, err]).toEqual([0, ""]);
-    expect(out).toContain("h3-arm in Server-Timing");
+    expect(out).toContain("finds its arm in Server-Timing, as h3-arm");
   });
 });
 
@@ -140,6 +183,7 @@ describe("--dry-run", () => {
   async function asked(
     answers: Readonly<Record<string, Canned | readonly Canned[]>>,
     base = anna.api.url,
+    policy: object = { schema: 3, mode: "fixed-h3" },
   ): Promise<{ code: number; out: string; err: string; asked: string[] }> {
     const later = Object.fromEntries(Object.entries(answers).map(([call, one]) => [call, [one].flat()]));
     anna.api.instead = ({ method, path }) => {
@@ -147,7 +191,7 @@ describe("--dry-run", () => {
       return (queue.length > 1 ? queue.shift() : queue[0]) ?? { status: 404, body: { errors: [] } };
     };
     const io = testIo({ CLOUDFLARE_API_TOKEN: "cf-secret", CLOUDFLARE_API_BASE_URL: base });
-    writeFileSync(join(io.folder, "always.json"), JSON.stringify({ schema: 3, mode: "fixed-h3" }));
+    writeFileSync(join(io.folder, "always.json"), JSON.stringify(policy));
     const code = await run(DRY.split(" "), io);
     const [out, err] = [io.stdout, io.stderr].map((stream) => String(stream.read() ?? ""));
     return { code, out: out ?? "", err: err ?? "", asked: anna.api.asked() };
@@ -165,7 +209,7 @@ describe("--dry-run", () => {
     });
     expect([ran.code, ran.err]).toEqual([0, ""]);
     expect(ran.out).toBe(
-      "Cloudflare would take these 3 rules for the zone of www.example.com. Nothing was changed.\n" +
+      "Cloudflare would take these 3 rules for the zone of www.example.com, in the phase http_response_headers_transform. Nothing was changed.\n" +
         "They would take the place of the 3 rules that are there.\n",
     );
     expect(ran.asked.filter((call) => call.startsWith("PUT"))).toEqual([`PUT ${ENTRYPOINT}?dry_run=true`]);
@@ -174,6 +218,31 @@ describe("--dry-run", () => {
     expect(put?.body).toEqual(
       JSON.parse((await anna.does("compile always.json --to cloudflare-rule --host www.example.com")).out),
     );
+  });
+
+  it("asks for the rules of both phases where pages report their arms", async () => {
+    const LATE = ENTRYPOINT.replace("http_response_headers_transform", "http_request_late_transform");
+    const ran = await asked(
+      {
+        ...ZONE,
+        ...Object.fromEntries(
+          [ENTRYPOINT, LATE].flatMap((path) => [
+            [`GET ${path}`, RULES],
+            [`PUT ${path}?dry_run=true`, { status: 200, body: { result: {} } }],
+          ]),
+        ),
+      },
+      anna.api.url,
+      adaptivePolicy({ exploration: { share: 0.1 }, reports: { share: 1, inject: false } }),
+    );
+    expect([ran.code, ran.err]).toEqual([0, ""]);
+    expect(ran.out).toContain(
+      "these 3 rules for the zone of www.example.com, in the phase http_request_late_transform.",
+    );
+    expect(ran.asked.filter((call) => call.startsWith("PUT"))).toEqual([
+      `PUT ${ENTRYPOINT}?dry_run=true`,
+      `PUT ${LATE}?dry_run=true`,
+    ]);
   });
 
   it.each<[what: string, answers: Parameters<typeof asked>[0], code: number, sentence: string]>([

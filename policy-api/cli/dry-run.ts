@@ -1,11 +1,11 @@
-import { PHASE } from "../decision/compiled/cloudflare.ts";
+import type { Ruleset } from "../decision/compiled/cloudflare.ts";
 import { ApiError, cloudflareApi, zoneOf } from "./cloudflare-api.ts";
 import { EXIT, Failure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { readServiceUrl } from "./options.ts";
 
 /** The rules that a zone has in the phase, before and after. */
-interface Ruleset {
+interface ZoneRuleset {
   /** It grows with each change. Undefined: there is no ruleset. */
   readonly version?: string;
   readonly rules?: readonly unknown[];
@@ -16,11 +16,10 @@ interface Ruleset {
  * documents (in September 2026) that it then checks expressions, fields, functions, the plan, quotas and the token, and changes nothing. As no call here
  * shall change a zone, the version of the zone's rules is read before and after.
  *
- * @param rules As rulesJson() writes them.
  * @returns how many rules they would replace
  * @throws Failure that says what Cloudflare refuses, field by field
  */
-export async function dryRun(rules: string, host: string, env: Io["env"]): Promise<number> {
+export async function dryRun({ phase, rules }: Ruleset, host: string, env: Io["env"]): Promise<number> {
   const { CLOUDFLARE_API_TOKEN: token, CLOUDFLARE_API_BASE_URL: base } = env;
   if (token === undefined || token === "")
     throw new Failure(EXIT.token, "--dry-run needs a token of Cloudflare's API in CLOUDFLARE_API_TOKEN.", {
@@ -29,10 +28,10 @@ export async function dryRun(rules: string, host: string, env: Io["env"]): Promi
     });
   const call = cloudflareApi(token, base ? readServiceUrl(base, "CLOUDFLARE_API_BASE_URL") : undefined);
   try {
-    const path = `/zones/${await zoneOf(host, call)}/rulesets/phases/${PHASE}/entrypoint`;
-    const before = await call<Ruleset>(path);
+    const path = `/zones/${await zoneOf(host, call)}/rulesets/phases/${phase}/entrypoint`;
+    const before = await call<ZoneRuleset>(path);
     await call(`${path}?dry_run=true`, rules);
-    const after = await call<Ruleset>(path);
+    const after = await call<ZoneRuleset>(path);
     if (after.version !== before.version)
       throw new Failure(EXIT.changed, "The zone's rules changed during the dry run.", {
         detail: `They were version ${before.version ?? "none"}, and are version ${after.version ?? "none"}. Look at the zone: either somebody else changed them, or Cloudflare did not heed dry_run and put these rules in place.`,

@@ -16,3 +16,6 @@ export interface LastDecided {
 /** The arms that are compared. Clients whose answer the policy chose are in neither. */
 export const DRAWN_ARMS = ["offer", "withhold"] as const;
 export type DrawnArm = (typeof DRAWN_ARMS)[number];
+
+/** The request header by which rules of a zone tell the worker the arm that they drew for a page's report. */
+export const ARM_HEADER = "h3-arm";

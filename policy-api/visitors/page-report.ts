@@ -37,8 +37,8 @@ const readReading = object({ l4: readL4, agoMs: readMs });
 
 const readPageReport = fitting(
   object({
-    /** What the worker gave to the page (worker/reporter/token.ts). */
-    token: text(100),
+    /** What the worker gave to the page (worker/reporter/token.ts). Absent: a rule decided for it, which gives none. */
+    token: optional(text(100)),
     /** Of the document, an ALPN id (RFC 7301): `h2`, `h3`, `http/1.1`. */
     protocol: text(16),
     /** How long the set-up of the document's connection took, TLS included; 0 if it was open. */

@@ -62,7 +62,7 @@ function decisionOf(
   const policy = active?.policy;
   const rttMs = decision.rttMs ?? request.rttMs;
   const contentBytes = decision.contentBytes ?? (policy === undefined ? 0 : contentBytesOf(policy, request));
-  const place = placeOf(policy, decision, rttMs, contentBytes);
+  const place = placeOf(policy, decision.lossRatio, rttMs, contentBytes);
   return {
     policyVersion,
     revision: cached?.inForce?.revision ?? 0,
@@ -82,10 +82,10 @@ function decisionOf(
   };
 }
 
-/** Without a loss where too few packets of this client were counted. */
-function placeOf(
+/** The place of a page in the gain table: without a loss where too few packets of its client were counted. */
+export function placeOf(
   policy: Policy | undefined,
-  { lossRatio }: Advice["decision"],
+  lossRatio: number | undefined,
   rttMs: number | undefined,
   contentBytes: number,
 ): TablePlace | undefined {

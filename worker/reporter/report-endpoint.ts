@@ -1,14 +1,22 @@
 import { REPORT_LIFE_MS } from "../../policy-api/visitors/counted-pages.ts";
-import { isOfPage, outcomeOf, type PageNews, samplesOf } from "../../policy-api/visitors/page-outcome.ts";
-import { isAbsurd, parsePageReport } from "../../policy-api/visitors/page-report.ts";
+import {
+  type AskedPage,
+  isOfPage,
+  outcomeOf,
+  type PageNews,
+  samplesOf,
+} from "../../policy-api/visitors/page-outcome.ts";
+import { isAbsurd, type PageReport, parsePageReport } from "../../policy-api/visitors/page-report.ts";
 import { keptSample } from "../cf.ts";
 import type { ReportFate } from "../counters.ts";
 import { LimitedLog } from "../log.ts";
+import type { CachedPolicy } from "../policy-cache.ts";
 import { regionOf } from "../region.ts";
 import type { StoredClient } from "../stores.ts";
 import { storedClient, type Visit } from "../visit.ts";
 import { readBody } from "./read-body.ts";
 import { reportPoint } from "./report-point.ts";
+import { armByRule, decidedByRule } from "./rule-arm.ts";
 import { readToken } from "./token.ts";
 
 /** A report with four connections has less than 2 KB. */
@@ -96,12 +104,13 @@ async function judge(visit: Visit, body: string, nowMs: number): Promise<Judged 
   const client = storedClient(visit, cached);
   if (cached?.hasher === undefined || client === undefined) return "unready";
 
-  const token = readToken(report.token, client.keys.client, cached.hasher);
-  if (token === undefined) return "unsigned";
-  const { decision, nonce } = token;
+  const page = await askedPage(visit, cached, client, report, nowMs);
+  if (page === undefined) return "unsigned";
+  const { nonce, ...decision } = page;
   const ageMs = nowMs - decision.atMs;
   if (ageMs > REPORT_LIFE_MS || ageMs < -CLOCKS_APART_MS) return "late";
-  if (!isOfPage(decision, report, nowMs)) return "absurd";
+  // What a rule decided is reckoned from the report itself.
+  if (report.token !== undefined && !isOfPage(decision, report, nowMs)) return "absurd";
   if (!isolate.reports.takes("pages", client.object.name, client.keys.client)) return "crowded";
   const { transport } = connection.facts;
   const after = { transport, rttMs: connection.sample?.rttMs, deliveryRateBps: connection.anyRateBps };
@@ -114,6 +123,22 @@ async function judge(visit: Visit, body: string, nowMs: number): Promise<Judged 
       samples: connection.edgePostsSamples ? [] : samplesOf(report, after, nowMs),
     },
   };
+}
+
+/** The page of a report: as the worker signed it, or as a rule drew its client. Undefined: neither. */
+async function askedPage(
+  visit: Visit,
+  cached: CachedPolicy,
+  client: StoredClient,
+  report: PageReport,
+  nowMs: number,
+): Promise<AskedPage | undefined> {
+  if (report.token !== undefined) {
+    const read = cached.hasher && readToken(report.token, client.keys.client, cached.hasher);
+    return read && { ...read.decision, nonce: read.nonce };
+  }
+  const arm = armByRule(visit);
+  return arm && decidedByRule(visit, cached, client, arm, report, nowMs);
 }
 
 /** Undefined if it is no JSON, which no reader takes. */

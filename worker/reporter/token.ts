@@ -6,7 +6,9 @@ import type { Hasher } from "../hasher.ts";
 /** The form of the bytes below. A token of another form is not read. */
 const FORM = 2;
 const NONCE_AT = 30;
-const CODE_AT = 36;
+/** Enough to tell a page from all others. */
+export const NONCE_BYTES = 6;
+const CODE_AT = NONCE_AT + NONCE_BYTES;
 /** No axis of a table has so many values. */
 const NOT_KNOWN = 0xff;
 /** 96 bits of code: nobody guesses one within the hour in which it is of use. */

@@ -172,10 +172,16 @@ describe("what no rule can do is named", () => {
     ],
     ["/exploration/share", { ...INITIAL_POLICY, mode: "fixed-h3", exploration: { share: 0.1 } }, "a fixed mode has no"],
     ["/exploration/share", { ...plain, exploration: { share: 0.0001 } }, "a rule draws by millionths"],
+    ["/reports/share", { ...plain, reports: { share: 1, inject: false } }, "only those of clients that it draws"],
     [
       "/reports/share",
-      { ...plain, exploration: { share: 0.1 }, reports: { share: 1, inject: false } },
-      "a rule cannot",
+      { ...plain, exploration: { share: 0.1 }, reports: { share: 0.5, inject: false } },
+      "it must be 1 or 0",
+    ],
+    [
+      "/reports/inject",
+      { ...plain, exploration: { share: 0.1 }, reports: { share: 1, inject: true } },
+      "a rule cannot put the script into pages",
     ],
   ])("%s, also where rules draw", (pointer, policy, message) => {
     expect(notCompiled(policy, true)).toEqual([{ pointer, message: expect.stringContaining(message) as string }]);
@@ -183,6 +189,8 @@ describe("what no rule can do is named", () => {
 
   it("no draw where rules can draw", () => {
     expect(notCompiled({ ...plain, exploration: { share: 0.1 } }, true)).toEqual([]);
+    const reports = { share: 1, inject: false };
+    expect(notCompiled({ ...plain, exploration: { share: 0.1 }, reports }, true)).toEqual([]);
     expect(notCompiled({ ...plain, method: { kind: "share", share: 0.1 } }, true)).toEqual([]);
   });
 

@@ -184,7 +184,21 @@ export function notCompiled(
       "/exploration/share",
       `a rule draws by millionths: it must be ${LEAST_SHARE} at least`,
     ],
-    [reports.share > 0, "/reports/share", "a rule cannot ask pages to report: it must be 0"],
+    [
+      reports.share > 0 && !(canDraw && exploration.share > 0),
+      "/reports/share",
+      `a rule cannot ask pages to report${canDraw ? ", only those of clients that it draws (exploration.share)" : ""}: it must be 0`,
+    ],
+    [
+      reports.share > 0 && reports.share < 1 && canDraw && exploration.share > 0,
+      "/reports/share",
+      "all pages of the clients that a rule draws report, or none: it must be 1 or 0",
+    ],
+    [
+      reports.share > 0 && reports.inject,
+      "/reports/inject",
+      "a rule cannot put the script into pages: it must be false",
+    ],
     [
       contentBytes.routes.length > 0,
       "/contentBytes/routes",

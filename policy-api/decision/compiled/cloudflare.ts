@@ -1,6 +1,6 @@
 import { MARKER_HEADER } from "../alt-svc.ts";
 
-/** What a rule of Cloudflare's phase `http_response_headers_transform` does to a response header. */
+/** What a rule of Cloudflare's phases for headers does to one. */
 export type HeaderChange =
   | { readonly operation: "remove" }
   | { readonly operation: "set"; readonly value: string }
@@ -34,22 +34,27 @@ export function responsesOf(host?: string): string {
 
 /** The phase of rules that change response headers. */
 export const PHASE = "http_response_headers_transform";
+/** The phase of rules that change request headers, before a worker runs. */
+export const REQUEST_PHASE = "http_request_late_transform";
+
+/** The rules of a phase, as the body of the call that sets them. */
+export interface Ruleset {
+  readonly phase: typeof PHASE | typeof REQUEST_PHASE;
+  readonly rules: string;
+}
 
 /**
- * The same rules for Terraform, in its JSON syntax: a resource of Cloudflare's provider, version 5, which takes rules as the Rulesets API does.
+ * The same rules for Terraform, in its JSON syntax: resources of Cloudflare's provider, version 5, which takes rules as the Rulesets API does.
  * The variable `zone_id` says which zone. Nothing in the rules reads as a template of Terraform.
  */
-export function terraformOf(rules: string): string {
-  const ruleset = {
-    zone_id: "${var.zone_id}",
-    name: "adaptive-h3",
-    kind: "zone",
-    phase: PHASE,
-    ...(JSON.parse(rules) as object),
-  };
+export function terraformOf(rulesets: readonly Ruleset[]): string {
+  const resources = rulesets.map(({ phase, rules }) => [
+    phase === PHASE ? "adaptive_h3" : "adaptive_h3_reports",
+    { zone_id: "${var.zone_id}", name: "adaptive-h3", kind: "zone", phase, ...(JSON.parse(rules) as object) },
+  ]);
   const file = {
     variable: { zone_id: { type: "string" } },
-    resource: { cloudflare_ruleset: { adaptive_h3: ruleset } },
+    resource: { cloudflare_ruleset: Object.fromEntries(resources) as object },
   };
   return `${JSON.stringify(file, undefined, 2)}\n`;
 }

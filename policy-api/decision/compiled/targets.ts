@@ -8,6 +8,7 @@ import {
   type RuleAnswer,
   type RuleAnswers,
 } from "./answers.ts";
+import { ARM_HEADER } from "../assignment.ts";
 import { responsesOf, rulesJson, transform } from "./cloudflare.ts";
 
 /** What a policy is compiled to. */
@@ -82,20 +83,50 @@ function cloudflareRule({ tcp, quic }: RuleAnswers, policy: Policy, host?: strin
       setting("QUIC", 'http.request.version eq "HTTP/3"', "cf.timings.client_quic_rtt_msec", answer),
     ),
     ...drawnAnswersOf(policy).map(({ arm, from, to, value }) =>
+      transform(`arm ${arm}: ${value}`, [...everywhere, CLOUDFLARE_PAGE, isDrawn(from, to)].join(" and "), {
+        "Alt-Svc": { operation: "set", value },
+        "Server-Timing": { operation: "add", value: `${ARM_HEADER};desc="${arm}"` },
+      }),
+    ),
+  ]);
+}
+
+/**
+ * The rules of a zone's phase `http_request_late_transform` for a policy whose pages report: they tell the worker, with each report, the
+ * arm of whoever sends it, and take away what a visitor wrote there, of whatever path. Each request has one of them. Undefined: its pages do
+ * not report. Pure.
+ *
+ * @param policy One of which notCompiled() says nothing.
+ */
+export function armsOfReports(policy: Policy, host?: string): string | undefined {
+  if (policy.reports.share <= 0) return undefined;
+  const everywhere = host === undefined ? [] : [responsesOf(host)];
+  const drawn = drawnAnswersOf(policy);
+  const isUndrawn = drawn.map(({ from, to }) => isNotDrawn(from, to)).join(" and ");
+  return rulesJson([
+    transform("no arm", [...everywhere, `(http.request.uri.path ne ${REPORT_PATH} or (${isUndrawn}))`].join(" and "), {
+      [ARM_HEADER]: { operation: "remove" },
+    }),
+    ...drawn.map(({ arm, from, to }) =>
       transform(
-        `arm ${arm}: ${value}`,
-        [...everywhere, CLOUDFLARE_PAGE, `${CLIENT_DRAW} ${to === DRAWS ? `ge ${from}` : `lt ${to}`}`].join(" and "),
-        {
-          "Alt-Svc": { operation: "set", value },
-          "Server-Timing": { operation: "add", value: `${ARM_ENTRY};desc="${arm}"` },
-        },
+        `a report of arm ${arm}`,
+        [...everywhere, `http.request.uri.path eq ${REPORT_PATH}`, isDrawn(from, to)].join(" and "),
+        { [ARM_HEADER]: { operation: "set", value: arm } },
       ),
     ),
   ]);
 }
 
-/** The entry of a page's Server-Timing that names the client's arm, for scripts of the page. */
-const ARM_ENTRY = "h3-arm";
+const REPORT_PATH = '"/_h3/v1/report"';
+
+/** Whether the client of a request drew a number from `from` to before `to`: one of them is an end of what can be drawn. */
+function isDrawn(from: number, to: number): string {
+  return `${CLIENT_DRAW} ${to === DRAWS ? `ge ${from}` : `lt ${to}`}`;
+}
+
+function isNotDrawn(from: number, to: number): string {
+  return `${CLIENT_DRAW} ${to === DRAWS ? `lt ${from}` : `ge ${to}`}`;
+}
 
 /**
  * A client's draw: the same for an address as long as Cloudflare's hash is. Whether DRAWS itself can be drawn is not documented; it would be one client
