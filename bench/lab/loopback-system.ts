@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { buildEdge, buildWorker, EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
+import { findCaddy, startCaddy } from "./caddy.ts";
 import { childrenOf } from "./cores.ts";
 import { CROWD_FLAGS } from "./crowd-flags.ts";
 import { makeRunFolder, removeLeftoverFolders } from "./leftovers.ts";
-import { startNginx } from "./nginx.ts";
+import { findNginx, findNginxJs, startNginx } from "./nginx.ts";
 import { startOrigin } from "./origin-process.ts";
 import { buildK6 } from "./programs.ts";
 import { startTogether } from "./shell.ts";
@@ -18,7 +19,7 @@ import { INITIAL_POLICY } from "../../policy-api/decision/policy.ts";
 export interface ArmProcesses {
   /** https://HOST:PORT */
   readonly url: string;
-  /** Of the edge, or of nginx and its workers, who come when it listens already. */
+  /** Of the edge, of Caddy, or of nginx and its workers, who come when it listens already. */
   readonly frontPids: () => number[];
   readonly workerdPid: number | undefined;
 }
@@ -57,10 +58,8 @@ export function startLoopbackSystem(names: readonly LoopbackArm[]) {
       };
       const workerd = worker === "none" ? undefined : await startWorker(own, policy, stack, fail);
       const { program, addresses } =
-        front === "nginx"
-          ? // An edge has made the certificate: the first arm is one.
-            await startNginx(join(folder, name), new URL(origin.url).host, certificates)
-          : await startEdge({
+        front === "edge"
+          ? await startEdge({
               program: EDGE_PROGRAM,
               listen: [`127.0.0.1:0,congestion=${kernelCongestion()}`],
               upstream: workerd === undefined ? origin.url : `unix:${workerd.visitorsSocket}`,
@@ -68,7 +67,9 @@ export function startLoopbackSystem(names: readonly LoopbackArm[]) {
               samples: `unix:${worker === "ours" ? workerd?.samplesSocket : sink.socket}`,
               stateDir: certificates,
               flags: CROWD_FLAGS,
-            });
+            })
+          : // An edge has made the certificate: the first arm is one.
+            await startProxy(front, join(folder, name), new URL(origin.url).host, certificates);
       stack.defer(() => program.stop());
       void program.ended.then((why) => fail(`The ${front} of ${name} ended by itself (${why}).`));
       arms.set(name, {
@@ -81,18 +82,24 @@ export function startLoopbackSystem(names: readonly LoopbackArm[]) {
   });
 }
 
-/** What nginx sends with, too: the kernel's own congestion control. */
+/** Starts what stands in the edge's place. @throws UserError */
+function startProxy(front: Exclude<ArmSetup["front"], "edge">, ...where: Parameters<typeof startCaddy>) {
+  return front === "caddy" ? startCaddy(...where) : startNginx(...where, front === "nginx-njs");
+}
+
+/** What nginx and Caddy send with, too: the kernel's own congestion control. */
 function kernelCongestion(): string {
   return readFileSync("/proc/sys/net/ipv4/tcp_congestion_control", "utf8").trim();
 }
 
 /** A server in front of the same origin, asked for the same files in the same way. */
-export type LoopbackArm = "bare" | "pass-through" | "subresource" | "fixed-h3" | "adaptive" | "nginx";
+export type LoopbackArm = "bare" | "pass-through" | "subresource" | "fixed-h3" | "adaptive" | "nginx" | "njs" | "caddy";
 
 export interface ArmSetup {
   /** As tables call it. */
   readonly title: string;
-  readonly front: "edge" | "nginx";
+  /** `nginx-njs`: njs decides on pages. */
+  readonly front: "edge" | "nginx" | "nginx-njs" | "caddy";
   /** What stands between the front and the origin. */
   readonly worker: "none" | "pass-through" | "ours";
   /** What our worker is told. */
@@ -127,7 +134,23 @@ export const LOOPBACK_ARMS: Readonly<Record<LoopbackArm, ArmSetup>> = {
     policy: offeringPolicy(),
   },
   nginx: { ...BARE, title: "nginx instead of the edge, no worker", front: "nginx" },
+  njs: { ...BARE, title: "nginx that decides by RTT in njs, no worker", front: "nginx-njs", offers: true },
+  caddy: { ...BARE, title: "Caddy instead of the edge, no worker", front: "caddy" },
 };
+
+/** Whether what stands in front of an arm is installed, or can be. */
+export function canRun(arm: LoopbackArm): boolean {
+  switch (LOOPBACK_ARMS[arm].front) {
+    case "edge":
+      return true;
+    case "nginx":
+      return findNginx() !== undefined;
+    case "nginx-njs":
+      return findNginxJs() !== undefined;
+    case "caddy":
+      return findCaddy() !== undefined;
+  }
+}
 
 /**
  * The published gains under a margin that every path meets: each page is decided on, offered HTTP/3, and the offer remembered.

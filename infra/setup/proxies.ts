@@ -10,12 +10,18 @@ export interface Proxies {
 }
 
 const NGINX_JS_MODULE = "/usr/lib/nginx/modules/ngx_http_js_module.so";
+export const NGINX_JS_PACKAGE = "libnginx-mod-http-js";
 
 /** Finds or installs the proxies. Undefined if one is missing and cannot be installed. */
 export function findProxies(): Proxies | undefined {
   const haproxy = findOrInstall(["haproxy"], "haproxy");
   const nginx = findOrInstall(["nginx"], "nginx");
   if (haproxy === undefined || nginx === undefined) return undefined;
-  if (!existsSync(NGINX_JS_MODULE) && !installPackage("libnginx-mod-http-js")) return undefined;
-  return { haproxy, nginx, nginxJsModule: NGINX_JS_MODULE };
+  const nginxJsModule = findNginxJsModule();
+  return nginxJsModule === undefined ? undefined : { haproxy, nginx, nginxJsModule };
+}
+
+/** Finds or installs njs for Debian's nginx. Undefined if it is missing and cannot be installed. */
+export function findNginxJsModule(): string | undefined {
+  return existsSync(NGINX_JS_MODULE) || installPackage(NGINX_JS_PACKAGE) ? NGINX_JS_MODULE : undefined;
 }

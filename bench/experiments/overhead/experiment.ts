@@ -3,8 +3,15 @@ import { median } from "../../analysis/statistics/summary.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { unlessItFails } from "../../harness/in-lab.ts";
 import { makeMissing, shareMade } from "../../harness/missing.ts";
-import { buildLoopback, LOOPBACK_ARMS, type LoopbackArm, startLoopbackSystem } from "../../lab/loopback-system.ts";
-import { findNginx, nginxVersion } from "../../lab/nginx.ts";
+import { caddyVersion, findCaddy } from "../../lab/caddy.ts";
+import {
+  buildLoopback,
+  canRun,
+  LOOPBACK_ARMS,
+  type LoopbackArm,
+  startLoopbackSystem,
+} from "../../lab/loopback-system.ts";
+import { findNginx, findNginxJs, nginxJsVersion, nginxVersion } from "../../lab/nginx.ts";
 import { runRequests } from "../../lab/request-load.ts";
 import { flag, type OptionsOf, wholeNumber } from "../../model/options.ts";
 import { LOOPS, type Size, SIZES } from "../../model/request-plan.ts";
@@ -35,7 +42,7 @@ function settingsOf({ rounds, seconds, quick }: Given) {
 }
 
 function subjectsHere(): Subject[] {
-  return SUBJECTS.filter(({ arm }) => arm !== "nginx" || findNginx() !== undefined);
+  return SUBJECTS.filter(({ arm }) => canRun(arm));
 }
 
 function armsHere(): LoopbackArm[] {
@@ -48,8 +55,8 @@ function plan(given: Given) {
 
 /**
  * What a request costs through the real edge over TLS and HTTP/2: alone, with a worker that only passes on, with this
- * worker; and through nginx. Each round starts every program anew, and has every subject once in a closed loop and once in an open
- * one, on the loopback.
+ * worker; through nginx, alone and with a decision by njs; and through Caddy. Each round starts every program anew,
+ * and has every subject once in a closed loop and once in an open one, on the loopback.
  */
 export const experiment = defineExperiment({
   options: OPTIONS,
@@ -65,9 +72,15 @@ export const experiment = defineExperiment({
   done: (given, rows) => shareMade(plan(given), rows),
   prepare: async () => {
     await buildLoopback();
-    const nginx = findNginx();
-    if (nginx === undefined) console.error("There is no nginx here and it cannot be installed: its arm is left out.");
-    return { nginx: nginx === undefined ? null : nginxVersion(nginx) };
+    const [nginx, njs, caddy] = [findNginx(), findNginxJs(), findCaddy()];
+    for (const [name, found] of Object.entries({ nginx, "njs for nginx": njs, Caddy: caddy }))
+      if (found === undefined)
+        console.error(`There is no ${name} here and it cannot be installed: its arm is left out.`);
+    return {
+      nginx: nginx === undefined ? null : nginxVersion(nginx),
+      njs: njs === undefined ? null : nginxJsVersion(),
+      caddy: caddy === undefined ? null : caddyVersion(caddy),
+    };
   },
   measure: async (run) => {
     const { options, folder, progress } = run;

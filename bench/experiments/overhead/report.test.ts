@@ -29,7 +29,7 @@ describe("measurements", () => {
       expect(
         new Set(
           names("open")
-            .slice(0, 6)
+            .slice(0, SUBJECTS.length / 2)
             .map((name) => name.split("/")[0]),
         ).size,
       ).toBe(1);
@@ -94,6 +94,30 @@ describe("summarizeLoopback", () => {
     expect(rate).toBe(500);
   });
 
+  it("holds a page's price against other servers, with the CPU time of both servers", () => {
+    const priceOf = (title: RegExp, beside: RegExp) =>
+      summary.prices?.find((one) => one.group === "10 kB" && title.test(one.title) && beside.test(one.beside));
+    // The example's factors, 5 and 2 and else 1; the edge's 100 us and workerd's 200 us grow with them.
+    expect(priceOf(/njs/, /nginx/)).toMatchObject({ requestsPerSecond: { median: 1 }, latencyMedianMs: { median: 1 } });
+    expect(priceOf(/`adaptive`/, /passes on/)?.serversCpuUs.open?.median).toBe(2.5);
+    expect(priceOf(/`adaptive`/, /njs/)).toMatchObject({
+      requestsPerSecond: { median: 0.2 },
+      latencyMedianMs: { median: 5 },
+      serversCpuUs: { closed: { median: 15 }, open: { median: 15 } },
+    });
+    expect(summary.prices).toHaveLength(2 * 6);
+  });
+
+  it("has no prices of a run without these servers, and without Caddy those of njs", () => {
+    const without = (...arms: string[]) =>
+      exampleSummary(
+        rowsOf(3).filter(({ arm }) => !arms.includes(arm)),
+        3,
+      );
+    expect(without("njs", "caddy")).not.toHaveProperty("prices");
+    expect(without("caddy").prices).toHaveLength(2 * 4);
+  });
+
   it("counts each measurement once: of rows that were written twice the last", () => {
     const first = rowsOf(3).map((row) => ({ ...row, failures: 7 }));
     expect(exampleSummary([...first, ...rowsOf(3)], 3)).toEqual(summary);
@@ -111,19 +135,21 @@ describe("summarizeLoopback", () => {
   });
 });
 
-it("says what falls short: failures, requests not made, late ones, other programs, no nginx, few rounds", () => {
+it("says what falls short: failures, requests not made, late ones, other programs, servers that are not there, few rounds", () => {
   expect(shortfalls(exampleSummary(rowsOf(9), 9))).toEqual([]);
   const rows = rowsOf(5).map((row) => {
     return row.id.startsWith("open/small/adaptive")
       ? { ...row, failures: 1, dropped: 2, lateP99Ms: row.round + 4, foreignRatio: 0.2 }
       : row;
   });
-  expect(shortfalls(exampleSummary(rows, 5, { nginx: null }))).toEqual([
+  expect(shortfalls(exampleSummary(rows, 5, { nginx: null, njs: null, caddy: null }))).toEqual([
     "10 kB, open loop, this worker, a page under `adaptive`: 5 of 10 were not answered as they should be.",
     "10 kB, open loop, this worker, a page under `adaptive`: 10 requests were not made, as every client still waited.",
     "10 kB, open loop, this worker, a page under `adaptive`: in the worst round 1 % of the requests left more than 8.00 ms late (their latency counts it).",
     "10 kB, open loop, this worker, a page under `adaptive`: other programs used 20.0 % of the cores.",
     "nginx could not be had: there is nothing to hold the edge against.",
+    "njs could not be had: nothing decides in nginx.",
+    "Caddy could not be had: there is no other server in Go to hold the edge against.",
     "5 rounds are too few to go by: run it with more.",
   ]);
 });

@@ -49,7 +49,7 @@ export const LOOPBACK_COLUMNS = {
   latencyP90Ms: optionalFloat,
   latencyP99Ms: optionalFloat,
   lateP99Ms: optionalFloat,
-  /** Of the edge, or of nginx's processes. */
+  /** Of the edge, of nginx's processes, or of Caddy. */
   frontCpuUs: optionalFloat,
   /** Of workerd; null in arms without. */
   workerdCpuUs: optionalFloat,
@@ -94,6 +94,16 @@ const ADDS_TO: Partial<Record<LoopbackArm, LoopbackArm>> = {
   adaptive: "fixed-h3",
 };
 
+/** Whose price it is: an arm, and the one beside it that leaves out a single thing; the last leaves out all of them. */
+const PRICES: readonly (readonly [arm: LoopbackArm, beside: LoopbackArm])[] = [
+  ["njs", "nginx"],
+  ["caddy", "nginx"],
+  ["bare", "caddy"],
+  ["pass-through", "bare"],
+  ["adaptive", "pass-through"],
+  ["adaptive", "njs"],
+];
+
 export type LoopbackSummary = ReturnType<typeof summarizeLoopback>;
 /** One subject under one load, over all rounds. */
 export type LoopbackResult = LoopbackSummary["results"][number];
@@ -110,6 +120,9 @@ export function summarizeLoopback(
     const own = rowsOf(loop, subject.name);
     return own.length === 0 ? [] : [summarized(loop, subject, own, (name) => rowsOf(loop, name))];
   };
+  const prices = (Object.keys(SIZES) as Size[]).flatMap((size) =>
+    PRICES.flatMap(([arm, beside]) => pricesOf(size, arm, beside, (loop, one) => rowsOf(loop, `${size}/${one}`))),
+  );
   return {
     command,
     day: lastDay(rows),
@@ -117,7 +130,40 @@ export function summarizeLoopback(
     rounds,
     seconds,
     results: LOOPS.flatMap((loop) => SUBJECTS.flatMap((subject) => resultOf(loop, subject))),
+    // Without other servers that could be to blame there is nothing to say.
+    ...(rows.some(({ arm }) => arm === "njs" || arm === "caddy") && { prices }),
   };
+}
+
+/** What an arm costs beside another one, as ratios within a round. None where one of them was not measured. */
+function pricesOf(
+  size: Size,
+  arm: LoopbackArm,
+  beside: LoopbackArm,
+  rowsOf: (loop: Loop, arm: LoopbackArm) => readonly LoopbackRow[],
+) {
+  const ratioOf = (loop: Loop, name: string, value: (row: LoopbackRow) => number | null) => {
+    const values = (one: LoopbackArm) => rowsOf(loop, one).map((row) => ({ round: row.round, value: value(row) }));
+    return figureOf(values(arm), values(beside), seededRandom(SEED, "price", loop, size, arm, beside, name))?.ratio;
+  };
+  const cpuIn = (loop: Loop) => ratioOf(loop, "serversCpuUs", serversCpuUs);
+  const isThere = (one: LoopbackArm): boolean => LOOPS.every((loop) => rowsOf(loop, one).length > 0);
+  if (!isThere(arm) || !isThere(beside)) return [];
+  return [
+    {
+      group: sizeText(SIZES[size]),
+      title: LOOPBACK_ARMS[arm].title,
+      beside: LOOPBACK_ARMS[beside].title,
+      requestsPerSecond: ratioOf("closed", "requestsPerSecond", (row) => row.requestsPerSecond),
+      latencyMedianMs: ratioOf("open", "latencyMedianMs", (row) => row.latencyMedianMs),
+      serversCpuUs: { closed: cpuIn("closed"), open: cpuIn("open") },
+    },
+  ];
+}
+
+/** CPU time of all that stands before the origin. */
+function serversCpuUs({ frontCpuUs, workerdCpuUs }: LoopbackRow): number | null {
+  return frontCpuUs === null ? null : frontCpuUs + (workerdCpuUs ?? 0);
 }
 
 /** @throws Error where nothing was recorded about it */
@@ -185,6 +231,7 @@ const COLUMNS = { closed: ["requestsPerSecond", ...LATENCY_AND_CPU], open: LATEN
 /** The figures of every arm in each loop and size, what an arm adds to another, and what falls short. */
 export function overheadReport(summary: LoopbackSummary): Report {
   const { results, starts, day, rounds, seconds } = summary;
+  const tools = starts.at(-1)?.tools ?? {};
   const sizes = (Object.keys(SIZES) as Size[]).map((name) => ({
     size: sizeText(SIZES[name]),
     rate: findResult(summary, "open", `${name}/bare`).rate,
@@ -229,10 +276,13 @@ export function overheadReport(summary: LoopbackSummary): Report {
       openLoad: OPEN_LOAD_RATIO * 100,
       shortfalls: shortfalls(summary),
       foreign: percent(Math.max(...results.map(({ foreignRatio }) => foreignRatio.median))),
-      nginx: starts.at(-1)?.tools?.["nginx"] ?? "not to be had: its arm is left out",
+      nginx: tools["nginx"] ?? "not to be had: its arm is left out",
+      njs: tools["njs"] ?? "",
+      caddy: tools["caddy"] ?? "",
       clients: CLIENTS,
       openRates: openRates.join("; "),
       steps: stepsTable(summary),
+      prices: pricesTable(summary),
       sections,
     },
   };
@@ -253,6 +303,19 @@ export function stepsTable(summary: LoopbackSummary): string {
   ]);
 }
 
+/** Where a page's price comes from; empty in runs that have nothing to hold against it. */
+export function pricesTable({ prices = [] }: LoopbackSummary): string {
+  if (prices.length === 0) return "";
+  return tableOf(prices, [
+    ["", ({ group, title }) => `${group}, ${title}`],
+    ["beside", ({ beside }) => beside],
+    ["requests/s, closed loop", ({ requestsPerSecond }) => withInterval(requestsPerSecond)],
+    ["latency, median, open loop", ({ latencyMedianMs }) => withInterval(latencyMedianMs)],
+    ["CPU of the servers, closed loop", ({ serversCpuUs: { closed } }) => withInterval(closed)],
+    ["CPU of the servers, open loop", ({ serversCpuUs: { open } }) => withInterval(open)],
+  ]);
+}
+
 /** Without an interval where there are too few rounds for one. */
 function withInterval(ratio: Figure["ratio"] | undefined): string {
   if (ratio === undefined || !Number.isFinite(ratio.median)) return "-";
@@ -264,6 +327,13 @@ function withInterval(ratio: Figure["ratio"] | undefined): string {
 const LATE_MS = 5;
 /** Of the cores, from which on other programs are in the figures. */
 const FOREIGN_RATIO = 0.05;
+
+/** What a run without a program falls short of. Older runs did not look for all of them. */
+const LACKS = {
+  nginx: "nginx could not be had: there is nothing to hold the edge against.",
+  njs: "njs could not be had: nothing decides in nginx.",
+  caddy: "Caddy could not be had: there is no other server in Go to hold the edge against.",
+};
 
 export function shortfalls({ results, starts, rounds }: LoopbackSummary): string[] {
   const lines = results.flatMap((result) => {
@@ -278,8 +348,8 @@ export function shortfalls({ results, starts, rounds }: LoopbackSummary): string
     ];
     return said.filter((line) => line !== false).map((line) => `${group}, ${loop} loop, ${title}: ${line}`);
   });
-  if (starts.at(-1)?.tools?.["nginx"] === null)
-    lines.push("nginx could not be had: there is nothing to hold the edge against.");
+  const tools = starts.at(-1)?.tools ?? {};
+  for (const [tool, line] of Object.entries(LACKS)) if (tools[tool] === null) lines.push(line);
   if (rounds < 6) lines.push(`${rounds} rounds are too few to go by: run it with more.`);
   return lines;
 }

@@ -1,4 +1,4 @@
-import type { LoopbackArm } from "../../lab/loopback-system.ts";
+import { LOOPBACK_ARMS, type LoopbackArm } from "../../lab/loopback-system.ts";
 import { EXAMPLE_MACHINE } from "../../model/testing-machine.ts";
 import { blankRow } from "../../model/row-schema.ts";
 import { measurements } from "./experiment.ts";
@@ -24,7 +24,7 @@ export function exampleRow(
 export function exampleRows(rounds: number, factors: Readonly<Partial<Record<LoopbackArm, number>>>): LoopbackRow[] {
   return measurements(SUBJECTS, rounds).map(({ loop, subject, round }) => {
     const slow = (round + 1) * (factors[subject.arm] ?? 1);
-    const hasWorkerd = subject.arm !== "bare" && subject.arm !== "nginx";
+    const hasWorkerd = LOOPBACK_ARMS[subject.arm].worker !== "none";
     return exampleRow(subject, {
       loop,
       round,
