@@ -29,7 +29,7 @@ try {
     const page = await context.newPage();
     await page.goto(url);
     await page.getByText("All is well.").waitFor();
-    await page.getByText("AS64499", { exact: true }).waitFor({ timeout: SAVED_MS });
+    await page.locator("#effect th", { hasText: "AS64499" }).waitFor({ timeout: SAVED_MS });
     await page.waitForTimeout(DRAWN_MS);
     await page.screenshot({ path: join(ROOT, "docs", file), fullPage });
     await context.close();

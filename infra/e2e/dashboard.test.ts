@@ -1,5 +1,5 @@
 // Only here: the page in a real browser: its script, its looks, and what it asks for.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../policy-api/cli/api.ts";
 import { type Dashboard, startDashboard } from "../../policy-api/cli/dashboard-server.ts";
+import { keepAnswer } from "../../policy-api/cli/last-answers.ts";
 import type { Policy } from "../../policy-api/decision/policy.ts";
 import cubic from "../../policy-api/policies/cubic.json" with { type: "json" };
 import { chromiumProgram } from "../setup/chromium.ts";
@@ -35,7 +36,7 @@ async function dashboardOf({ port, stateDir }: TestSystem): Promise<Dashboard> {
     caFile,
     timeoutMs: 10_000,
   };
-  return startDashboard(connect(endpoint), 0, () => Date.now());
+  return startDashboard(connect(endpoint), { port: 0, nowMs: () => Date.now(), stateFolder: stateDir });
 }
 
 beforeEach(async () => {
@@ -91,6 +92,9 @@ it("shows what there is, without a fault, in every size and scheme", { timeout: 
       );
       expect(await page.locator("link[rel=icon]").getAttribute("href")).toContain("svg");
       expect(await page.locator("#effect").textContent()).toMatch(/To draw some, give the policy exploration/);
+      expect(await page.locator("#doctor").textContent()).toBe(
+        "None is kept on this machine. This command makes one: npm run policy -- doctor",
+      );
       await page.evaluate(AXE);
       const violations = await page.evaluate(async () => {
         const { axe } = window as unknown as {
@@ -158,6 +162,21 @@ it("says where problems stand that the edge serves with another stack than the p
     /^version 2 is in force and was made for TCP with another beside quic-go, and TCP with \w+ beside quic-go serves\.$/;
   await page.getByText(warning).waitFor();
   expect(await page.locator("#state").getAttribute("class")).toBe("bad");
+});
+
+it("shows the last answers of commands, and says which file it cannot read", async () => {
+  const command = "npm run policy -- cost --page-views 1M";
+  keepAnswer(system.stateDir, "cost", { command, atMs: Date.UTC(2026, 10, 27), text: HOSTILE });
+  const broken = join(system.stateDir, "last-doctor.json");
+  writeFileSync(broken, '{"command":');
+  const { page, errors } = await open(380, "light");
+  expect(await page.locator("#cost").textContent()).toBe(`2026-11-27T00:00:00Z, ${command}${HOSTILE}`);
+  expect(await page.locator("#doctor").textContent()).toBe(
+    `${broken} cannot be read: \`npm run policy -- doctor\` writes it again.`,
+  );
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  expect(await page.title()).toBe("adaptive-h3");
+  expect(errors).toEqual([]);
 });
 
 it("shows names that somebody chose as text", async () => {

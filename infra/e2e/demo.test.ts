@@ -128,15 +128,17 @@ it(
         expect(note).toContain("the visitors are invented");
         const rows = "value" in results ? results.value.rows.filter(([, , range]) => range.endsWith("%")) : [];
         const names = new Set(rows.map(([name]) => name));
-        return [...CLASSES, ...DEMO_NETWORKS.map(({ asn }) => `AS${asn}`)].every((name) => names.has(name))
+        return [...CLASSES, ...DEMO_NETWORKS.map(({ asn, about }) => `${about} (AS${asn})`)].every((name) =>
+          names.has(name),
+        )
           ? rows
           : undefined;
       },
       120_000,
     );
     // On another continent offers save time, in an office whose network polices UDP they cost some.
-    const [low = 0] = rangeOf(saved, "AS64500");
-    const [, high = 0] = rangeOf(saved, "AS64499");
+    const [low = 0] = rangeOf(saved, "another continent (AS64500)");
+    const [, high = 0] = rangeOf(saved, "an office whose network polices UDP (AS64499)");
     expect([low > 0, high < 0], JSON.stringify(saved)).toEqual([true, true]);
     await end(visited);
 

@@ -39,6 +39,8 @@ it(
     const env = {
       ...process.env,
       HOME: home,
+      // Where commands keep their last answers.
+      STATE_DIR: home,
       ACCOUNT: account,
       REAL_WRANGLER: join(ROOT, "node_modules/.bin/wrangler"),
       // npm puts the folders of node_modules in front.

@@ -28,7 +28,12 @@ export async function doctor(
   { port, stateDir }: Pick<TestSystem, "port" | "stateDir">,
   resolver: string,
 ): Promise<{ report: Report; code: number }> {
-  const env = { H3_URL: `https://localhost:${port}`, H3_TOKEN: TOKEN, H3_CA: join(stateDir, "dev-cert.pem") };
+  const env = {
+    STATE_DIR: stateDir,
+    H3_URL: `https://localhost:${port}`,
+    H3_TOKEN: TOKEN,
+    H3_CA: join(stateDir, "dev-cert.pem"),
+  };
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const said = Promise.all([text(stdout), text(stderr)]);
   const world = { env, folder: stateDir, projectFolder: ROOT, stdin, stdout, stderr, nowMs: () => Date.now() };

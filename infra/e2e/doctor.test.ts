@@ -309,7 +309,8 @@ it("names what is missing, and reads a URL as other commands do", async () => {
   const resolver = await startDoh([]);
   const asked = async (args: readonly string[], token = TOKEN): Promise<string> =>
     new Promise((resolve) => {
-      const env = { ...process.env, H3_TOKEN: token, H3_CA: join(system.stateDir, "dev-cert.pem") };
+      const { stateDir } = system;
+      const env = { ...process.env, STATE_DIR: stateDir, H3_TOKEN: token, H3_CA: join(stateDir, "dev-cert.pem") };
       const all = [join(ROOT, "policy-api/cli/main.ts"), "doctor", "--resolver", resolver, ...args];
       execFile(process.execPath, all, { env, cwd: ROOT }, (error, stdout, stderr) =>
         resolve(`${Number(error?.code ?? 0)} ${stdout}${stderr}`),

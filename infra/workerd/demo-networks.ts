@@ -19,6 +19,9 @@ export const DEMO_NETWORKS: readonly DemoNetwork[] = [
   { about: "another continent", rttMs: 170, lossRatio: 0.001, asn: 64_500 },
 ];
 
+/** Their names, for the dashboard. */
+export const DEMO_NAMES: ReadonlyMap<number, string> = new Map(DEMO_NETWORKS.map(({ asn, about }) => [asn, about]));
+
 const PACKET_BYTES = 1_200;
 
 /** What is counted of a connection. */
@@ -54,8 +57,8 @@ export function cfOf({ rttMs, asn }: DemoNetwork, transport: Transport, counted:
 }
 
 /** What a dashboard of the demonstration says about its visitors. */
-export const INVENTED = `Emulated: the visitors are invented, and so are the times that their pages report. They come from \
-${DEMO_NETWORKS.map(({ asn, about }) => `AS${asn} (${about})`).join(", ")}. Nobody has these numbers.`;
+export const INVENTED =
+  "Emulated: the visitors are invented, and so are the times that their pages report. Nobody has the numbers of their networks.";
 
 /** What the paths of emulated pages begin with. */
 export const EMULATED_PREFIX = "/as/";

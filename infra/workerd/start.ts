@@ -13,7 +13,7 @@ import { runMain } from "../../base/run-main.ts";
 import { congestionText } from "./congestion-text.ts";
 import { DECISION_HEADINGS, decisionText, parseDecisionLine } from "./decision-text.ts";
 import { writeDemoConfig } from "./demo-config.ts";
-import { DEMO_NETWORKS, EMULATED_PREFIX, INVENTED, madeUpText } from "./demo-networks.ts";
+import { DEMO_NAMES, DEMO_NETWORKS, EMULATED_PREFIX, INVENTED, madeUpText } from "./demo-networks.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
 import { demoAddress, isDemoVisitor, sendDemoVisitors } from "./demo-visitors.ts";
 import { emulatedPolicy, firstPolicy, firstPolicyForVisitors } from "./first-policy.ts";
@@ -102,7 +102,7 @@ async function main(): Promise<void> {
       await measureLoopback(system.addresses, readFileSync(join(stateDir, "dev-cert.pem"), "utf8"));
     }
     const api = connectTo(port, token, stateDir);
-    dashboard = await startOwnDashboard(api);
+    dashboard = await startOwnDashboard(api, stateDir);
     console.log(welcome(system, port, stateDir, dashboard, await inForceLines(api)));
     const visitors = new AbortController();
     const visiting =
@@ -145,9 +145,10 @@ function connectTo(port: number, token: string, stateDir: string): Api {
 }
 
 /** The dashboard, on its usual port or, if that is taken, on another one. Undefined if it cannot be served: the site is served all the same. */
-async function startOwnDashboard(api: Api): Promise<Dashboard | undefined> {
+async function startOwnDashboard(api: Api, stateFolder: string): Promise<Dashboard | undefined> {
+  const demo = { note: DEMO_VISITORS ? INVENTED : NOBODY_COMES, networks: DEMO_NAMES };
   const begin = (port: number): Promise<Dashboard> =>
-    startDashboard(api, port, Date.now, ORIGIN !== undefined ? undefined : DEMO_VISITORS ? INVENTED : NOBODY_COMES);
+    startDashboard(api, { port, nowMs: Date.now, stateFolder, ...(ORIGIN === undefined ? demo : {}) });
   try {
     return await begin(DASHBOARD_PORT).catch(() => begin(0));
   } catch (error) {

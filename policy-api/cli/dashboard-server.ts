@@ -10,7 +10,8 @@ import { inForceText } from "./activation-text.ts";
 import type { Api } from "./api.ts";
 import type { DashboardData, Part } from "./dashboard-page/data.ts";
 import { EXIT, Failure } from "./failure.ts";
-import { savedView } from "./results-text.ts";
+import { lastAnswer } from "./last-answers.ts";
+import { type NetworkNames, savedView } from "./results-text.ts";
 
 const PAGE = join(import.meta.dirname, "dashboard-page");
 /** Its number is left out of the name (RFC 9110, section 4.2.1). */
@@ -31,6 +32,18 @@ export interface Dashboard {
   stop(): Promise<void>;
 }
 
+export interface DashboardOptions {
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly nowMs: () => number;
+  /** Where the command line keeps last answers. */
+  readonly stateFolder: string;
+  /** What the page says besides about what it shows, such as that its visitors are invented. */
+  readonly note?: string | undefined;
+  /** Those that whoever serves the page knows. */
+  readonly networks?: NetworkNames | undefined;
+}
+
 interface Reply {
   readonly status?: number;
   readonly type: string;
@@ -40,11 +53,9 @@ interface Reply {
 /**
  * Serves the dashboard on this machine's own address. The token stays in this process: the page has none, and can only read.
  *
- * @param port 0: any that is free
- * @param note What the page says besides about what it shows, such as that its visitors are invented
  * @throws Failure where the port is in use
  */
-export async function startDashboard(api: Api, port: number, nowMs: () => number, note?: string): Promise<Dashboard> {
+export async function startDashboard(api: Api, options: DashboardOptions): Promise<Dashboard> {
   const files = await pageFiles();
   let own: readonly string[] = [];
   const answer = async ({ method, url: asked = "", headers }: IncomingMessage): Promise<Reply> => {
@@ -58,8 +69,7 @@ export async function startDashboard(api: Api, port: number, nowMs: () => number
     if (method !== "GET" || path !== "/data") return refused(404, "There is nothing here.");
     if (!/^\d{1,3}$/.test(hours) || Number(hours) < 1 || Number(hours) > HOURS_KEPT)
       return refused(400, `hours must be from 1 to ${HOURS_KEPT}.`);
-    const data = await dashboardData(api, Number(hours), nowMs());
-    const body = JSON.stringify({ ...data, note } satisfies DashboardData);
+    const body = JSON.stringify(await dashboardData(api, Number(hours), options));
     return { type: "application/json; charset=utf-8", body };
   };
   const server = createServer((request, response) => {
@@ -67,7 +77,7 @@ export async function startDashboard(api: Api, port: number, nowMs: () => number
       response.writeHead(status, { ...HEADERS, "content-type": type }).end(body),
     );
   });
-  await listen(server, port);
+  await listen(server, options.port);
   const { port: at } = server.address() as AddressInfo;
   own = ["127.0.0.1", "localhost"].map((name) => (at === HTTP_PORT ? name : `${name}:${at}`));
   return {
@@ -109,16 +119,24 @@ async function listen(server: Server, port: number): Promise<void> {
 }
 
 /** Asks for all of it at a time. A part that fails says so, and the others are shown. */
-async function dashboardData(api: Api, hours: number, atMs: number): Promise<Omit<DashboardData, "note">> {
+async function dashboardData(
+  api: Api,
+  hours: number,
+  { nowMs, stateFolder, note, networks }: DashboardOptions,
+): Promise<DashboardData> {
+  const atMs = nowMs();
+  const answerOf = async (name: "doctor" | "cost") => lastAnswer(stateFolder, name);
   const activation = api.activation().then((reply) => reply.activation);
-  const [health, inForce, everyone, stats, results] = await Promise.all([
+  const [health, inForce, everyone, stats, results, doctor, cost] = await Promise.all([
     partOf(api.health().then((reply) => reply.json())),
     partOf(activation.then((now) => inForceText(now, atMs))),
     partOf(activation.then((now) => api.version(now.everyone))),
     partOf(api.stats(hours)),
-    partOf(api.results(undefined).then(savedView)),
+    partOf(api.results(undefined).then((one) => savedView(one, networks))),
+    partOf(answerOf("doctor")),
+    partOf(answerOf("cost")),
   ]);
-  return { origin: api.origin, atMs, hours, health, inForce, everyone, stats, results };
+  return { note, origin: api.origin, atMs, hours, health, inForce, everyone, stats, results, doctor, cost };
 }
 
 async function partOf<T>(asked: Promise<T>): Promise<Part<T>> {

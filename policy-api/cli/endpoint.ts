@@ -28,6 +28,11 @@ export interface Endpoint {
 /** How long a call may take. */
 const TIMEOUT_MS = 10_000;
 
+/** Where `npm start` keeps its state, and this program its last answers. */
+export function stateFolder({ env, projectFolder }: Pick<Io, "env" | "projectFolder">): string {
+  return resolve(projectFolder, env["STATE_DIR"] || ".adaptive-h3");
+}
+
 /**
  * Finds the server: by --url or H3_URL, else the one that `npm start` runs here. That one gets its token and its certificate, however it
  * was named; no other server is shown them.
@@ -42,11 +47,12 @@ export function findEndpoint(options: Options, io: Io): Endpoint {
   const { protocol, port, hostname } = new URL(origin);
   // This machine has several names.
   const isOwn = protocol === "https:" && port === new URL(own).port && LOCAL_HOSTS.has(hostname);
-  const state = resolve(io.projectFolder, variable("STATE_DIR") ?? ".adaptive-h3");
-  if (given === undefined && !existsSync(state))
+  const state = stateFolder(io);
+  // Without a token the folder has no more than last answers.
+  if (given === undefined && !existsSync(join(state, "token")))
     throw misused(
       "Which server? Give --url or set H3_URL, as to `wrangler dev`'s http://localhost:8787. Without either it is the one of " +
-        `\`npm start\`, and there is no folder ${state} here.`,
+        `\`npm start\`, which has left no token in ${state}.`,
     );
   const made = (name: string): string | undefined => {
     const file = join(state, name);

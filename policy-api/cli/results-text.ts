@@ -71,10 +71,19 @@ export function resultsText(results: Results, columns: number): string {
   ].join("\n");
 }
 
+/** Names of networks, by the numbers of their autonomous systems. */
+export type NetworkNames = ReadonlyMap<number, string>;
+
+/** `AS64496`, or `a name (AS64496)` */
+function networkText(asn: number, names?: NetworkNames): string {
+  const name = names?.get(asn);
+  return name === undefined ? `AS${asn}` : `${name} (AS${asn})`;
+}
+
 /** The load time's part of the results, for a page. */
-export function savedView(results: Results): SavedView {
+export function savedView(results: Results, names?: NetworkNames): SavedView {
   const isEmpty = isEmptyOf(results);
-  const rows = slicesOf(results).flatMap(([name, slice]): SavedView["rows"] => {
+  const rows = slicesOf(results, names).flatMap(([name, slice]): SavedView["rows"] => {
     const clients = both(slice, (arm) => arm.load?.clients, count);
     if (clients === undefined) return [];
     const saved = savedRange(slice, "load");
@@ -85,17 +94,17 @@ export function savedView(results: Results): SavedView {
   });
   return {
     version: results.version,
-    sentence: [results.sentence, ...networksShown(results)].join(" "),
+    sentence: [results.sentence, ...networksShown(results, names)].join(" "),
     rows,
     doubts: [...doubtsOf(results), ...(isEmpty && results.objects.answered > 0 ? [HOW_TO_DRAW.join("\n")] : [])],
   };
 }
 
 /** Networks whose own clients show an effect, also where all together do not. */
-function networksShown({ autonomousSystems }: Results): readonly string[] {
+function networksShown({ autonomousSystems }: Results, names?: NetworkNames): readonly string[] {
   const shown = (["faster", "slower"] as const).flatMap((kind) => {
     const whose = autonomousSystems.slice(0, SYSTEMS_SHOWN).filter(({ load }) => load.claim.kind === kind);
-    return whose.length === 0 ? [] : [`${kind} in ${whose.map(({ asn }) => `AS${asn}`).join(", ")}`];
+    return whose.length === 0 ? [] : [`${kind} in ${whose.map(({ asn }) => networkText(asn, names)).join(", ")}`];
   });
   return shown.length === 0
     ? []
@@ -120,11 +129,11 @@ function doubtsOf({ objects, everyone, grounds, harm, harmComparable }: Results)
 }
 
 /** All clients, then each class of RTT, then the largest networks. */
-function slicesOf({ everyone, rttClasses, autonomousSystems }: Results): readonly NamedSlice[] {
+function slicesOf({ everyone, rttClasses, autonomousSystems }: Results, names?: NetworkNames): readonly NamedSlice[] {
   return [
     ["all", everyone],
     ...rttClasses.map((slice): NamedSlice => [classText(slice), slice]),
-    ...autonomousSystems.slice(0, SYSTEMS_SHOWN).map((slice): NamedSlice => [`AS${slice.asn}`, slice]),
+    ...autonomousSystems.slice(0, SYSTEMS_SHOWN).map((slice): NamedSlice => [networkText(slice.asn, names), slice]),
   ];
 }
 

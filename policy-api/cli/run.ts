@@ -1,8 +1,9 @@
 import type { Command, Result } from "./command.ts";
 import type { Io } from "./io.ts";
-import { findEndpoint } from "./endpoint.ts";
+import { findEndpoint, stateFolder } from "./endpoint.ts";
 import { EXIT, type ExitCode, Failure, failureJson, failureText, misused, nearest } from "./failure.ts";
 import { readLine, refuseEaten, requireOnly } from "./options.ts";
+import { keepAnswer, KEPT_COMMANDS } from "./last-answers.ts";
 import { columnsOf, nameList, wrapped } from "./table.ts";
 import { ACTIVATE, KILL, ROLLBACK } from "./command-activate.ts";
 import { EXPLAIN, FORGET, LOOK_UP } from "./command-clients.ts";
@@ -23,7 +24,7 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   const isJson = argv.includes("--json");
   try {
     refuseEaten(io.env);
-    const { json, text, isVerbatim = false, exitCode = EXIT.done } = await resultOf(readLine(argv), io);
+    const { json, text, isVerbatim = false, exitCode = EXIT.done } = await resultOf(argv, io);
     const shown = isVerbatim ? text : wrapped(text, columnsOf(io, io.stdout));
     io.stdout.write(`${isJson ? JSON.stringify(json, undefined, 2) : shown}\n`);
     return exitCode;
@@ -35,7 +36,11 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
 }
 
-async function resultOf({ words: [name, ...words], options }: ReturnType<typeof readLine>, io: Io): Promise<Result> {
+async function resultOf(argv: readonly string[], io: Io): Promise<Result> {
+  const {
+    words: [name, ...words],
+    options,
+  } = readLine(argv);
   const isHelp = name === "help" || options.help === true;
   if (name === undefined && !isHelp) throw new Failure(EXIT.usage, "Which command?", { detail: `\n${overview()}` });
   const asked = name === "help" ? words[0] : name;
@@ -48,7 +53,7 @@ async function resultOf({ words: [name, ...words], options }: ReturnType<typeof 
   const [min, max] = command.words ?? [0, 0];
   if (words.length < min || words.length > max)
     throw new Failure(EXIT.usage, `It is: ${command.name} ${command.usage}`.trim());
-  return command.run({
+  const result = await command.run({
     words,
     options,
     io,
@@ -61,6 +66,20 @@ async function resultOf({ words: [name, ...words], options }: ReturnType<typeof 
       if (options.json !== true) io.stdout.write(`${wrapped(text, columnsOf(io, io.stdout))}\n`);
     },
   });
+  keep(command.name, argv, result, io);
+  return result;
+}
+
+/** Keeps an answer that the dashboard shows. The answer itself does not fail by it. */
+function keep(name: string, argv: readonly string[], { text }: Result, io: Io): void {
+  const kept = KEPT_COMMANDS.find((one) => one === name);
+  if (kept === undefined) return;
+  try {
+    const command = `npm run policy -- ${argv.join(" ")}`;
+    keepAnswer(stateFolder(io), kept, { command, atMs: io.nowMs(), text });
+  } catch (error) {
+    io.stderr.write(`The dashboard will not show this answer: ${(error as Error).message}\n`);
+  }
 }
 
 const RUN = "npm run --silent policy --";

@@ -12,6 +12,14 @@ export interface SavedView {
   readonly doubts: readonly string[];
 }
 
+/** An answer that a command gave, for a page to show later. */
+export interface KeptAnswer {
+  /** As it was typed. */
+  readonly command: string;
+  readonly atMs: number;
+  readonly text: string;
+}
+
 /** What the page shows, of one moment. */
 export interface DashboardData {
   /** What it says besides about what it shows. */
@@ -27,4 +35,7 @@ export interface DashboardData {
   readonly everyone: Part<{ readonly version: number; readonly policy: unknown }>;
   readonly stats: Part<Stats>;
   readonly results: Part<SavedView>;
+  /** The last answer of a command on this machine; null: none is kept. */
+  readonly doctor: Part<KeptAnswer | null>;
+  readonly cost: Part<KeptAnswer | null>;
 }

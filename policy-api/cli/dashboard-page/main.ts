@@ -1,5 +1,5 @@
 import { parsePolicy } from "../../decision/policy.ts";
-import type { DashboardData, Part } from "./data.ts";
+import type { DashboardData, KeptAnswer, Part } from "./data.ts";
 import { byId, element, tableOf } from "./elements.ts";
 import { cellsOf, seenTable } from "./seen.ts";
 import { drawSeries, seriesOf, seriesTable } from "./time.ts";
@@ -32,12 +32,14 @@ async function refresh(): Promise<void> {
 
 function show(data: DashboardData): void {
   byId("note").textContent = data.note ?? "";
-  byId("whose").textContent = `${data.origin}, ${new Date(data.atMs).toISOString().slice(0, 19)}Z`;
+  byId("whose").textContent = `${data.origin}, ${timeOf(data.atMs)}`;
   const faults = faultsOf(data);
   say(faults.join("\n") || "All is well.", faults.length === 0);
   showSaved(data.results);
   showText("force", data.inForce);
   showStats(data);
+  showAnswer("doctor", data.doctor);
+  showAnswer("cost", data.cost);
 }
 
 /** A line for each thing that is not well. */
@@ -60,13 +62,40 @@ function showSaved(results: DashboardData["results"]): void {
   }
   const { version, sentence, rows, doubts } = results.value;
   const caption = `Load time that an offer saves, under version ${version}, by RTT and network. Below 0 an offer costs time: there the policy is to make none. The intervals are of 95 %. A claim would hold even if \
-the pages without a report were slow. Clients: offered / not offered.`;
+the pages without a report were slow. Clients: offered / not offered.${whoseText(rows.map(([whose]) => whose))}`;
   const headings = ["whose", "clients", "saved", "claim"];
   byId("effect").replaceChildren(
     element("p", { class: "answer" }, sentence),
     ...(rows.length === 0 ? [] : [tableOf(caption, headings, rows)]),
     ...doubts.map((doubt) => element("p", { class: "doubt" }, doubt)),
   );
+}
+
+/** Where to find whose networks are that have no name here. */
+function whoseText(names: readonly string[]): string {
+  const network = names.find((name) => /^AS\d+$/.test(name));
+  return network === undefined
+    ? ""
+    : ` AS and a number are a network (an autonomous system). A registry says whose it is: https://stat.ripe.net/${network}`;
+}
+
+/** What a command answered last, below when it was asked and how. */
+function showAnswer(name: "doctor" | "cost", part: Part<KeptAnswer | null>): void {
+  if ("fault" in part) {
+    showText(name, part);
+    return;
+  }
+  const paragraph = (text: string): Node => element("p", {}, text);
+  const { value: answer } = part;
+  byId(name).replaceChildren(
+    ...(answer === null
+      ? [paragraph(`None is kept on this machine. This command makes one: npm run policy -- ${name}`)]
+      : [paragraph(`${timeOf(answer.atMs)}, ${answer.command}`), element("pre", {}, answer.text)]),
+  );
+}
+
+function timeOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 function showText(id: string, part: Part<string>): void {
