@@ -6,7 +6,7 @@ import { countPage, type PageFate } from "../policy-api/visitors/counted-pages.t
 import { comparedWith, expectedTimes, type TimesBefore } from "../policy-api/visitors/expected-time.ts";
 import type { AskedPage, PageNews } from "../policy-api/visitors/page-outcome.ts";
 import { type ClientChange, withChange } from "../policy-api/visitors/sums-change.ts";
-import type { ClientReport, RefusedPages } from "./client-report.ts";
+import type { ClientKeys, ClientReport, RefusedPages } from "./client-report.ts";
 import type { PathRow } from "./path-row.ts";
 
 /** What a report adds to. */
@@ -71,21 +71,22 @@ interface AddedPages extends ClientPages {
   readonly isFresh: boolean;
 }
 
-function addPages({ decided = [], pages = [], asn }: ClientReport, known: Known, nowMs: number): AddedPages {
+function addPages(report: ClientReport, known: Known, nowMs: number): AddedPages {
+  const { decided = [], pages = [] } = report;
   const { assigned, countedPages } = known.row;
   let client: ClientPages = { assigned, countedPages, waiting: known.waiting };
-  for (const page of decided) client = countOne(client, page, false, asn, nowMs).client;
+  for (const page of decided) client = countOne(client, page, false, report, nowMs).client;
   const refused = { replayed: 0, crowded: 0 };
   const fresh: PageNews[] = [];
   for (const page of pages) {
-    const counted = countOne(client, { ...page.outcome, nonce: page.nonce }, true, asn, nowMs);
+    const counted = countOne(client, { ...page.outcome, nonce: page.nonce }, true, report, nowMs);
     client = counted.client;
     if (counted.fate === "replayed" || counted.fate === "crowded") {
       refused[counted.fate]++;
       continue;
     }
     fresh.push(page);
-    client = addPageOutcome(client, page, asn, known);
+    client = addPageOutcome(client, page, report, known);
   }
   return { ...client, samples: fresh.flatMap(({ samples }) => samples), refused, isFresh: fresh.length > 0 };
 }
@@ -95,18 +96,18 @@ function countOne(
   client: ClientPages,
   page: AskedPage,
   isReport: boolean,
-  asn: number | undefined,
+  { asn, country }: ClientKeys,
   nowMs: number,
 ): { client: ClientPages; fate: PageFate } {
   const { pages: countedPages, fate } = countPage(client.countedPages, page, isReport, nowMs);
-  const after = fate === "first" ? addDecision(client.assigned, page, asn) : client.assigned;
+  const after = fate === "first" ? addDecision(client.assigned, page, asn, country) : client.assigned;
   return { client: { ...assign(client, after), countedPages }, fate };
 }
 
 function addPageOutcome(
   client: ClientPages,
   { outcome }: PageNews,
-  asn: number | undefined,
+  { asn, country }: ClientKeys,
   known: Pick<Known, "timesBefore">,
 ): ClientPages {
   const { assigned } = client;
@@ -115,7 +116,7 @@ function addPageOutcome(
   const { rttMs } = assigned;
   const before = known.timesBefore(comparedWith({ rttMs }));
   const expected = expectedTimes({ rttMs, contentBytes: outcome.contentBytes }, before);
-  const { client: after, times } = addOutcome(assigned, outcome, expected, asn);
+  const { client: after, times } = addOutcome(assigned, outcome, expected, asn, country);
   return assign(client, after, times === undefined ? [] : [times]);
 }
 

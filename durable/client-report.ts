@@ -10,6 +10,8 @@ export interface ClientKeys {
   readonly network: string;
   /** The number of the network's autonomous system, if the platform gives it. */
   readonly asn?: number | undefined;
+  /** The country, likewise: two letters. */
+  readonly country?: string | undefined;
 }
 
 /** What an isolate has gathered about one client since it last called the object. */

@@ -2,7 +2,7 @@ import { DRAWN_ARMS } from "../policy-api/decision/assignment.ts";
 import type { TimesBefore } from "../policy-api/visitors/expected-time.ts";
 import { NO_OUTCOMES, type OutcomeKey, type OutcomeRow, type OutcomeSums } from "../policy-api/visitors/gathered.ts";
 import { mergeSketches, readSketch } from "../policy-api/visitors/quantiles.ts";
-import { ASN_PREFIX } from "../policy-api/visitors/row-keys.ts";
+import { ASN_PREFIX, COUNTRY_PREFIX } from "../policy-api/visitors/row-keys.ts";
 import { addChange, outcomeId, type SumsChange } from "../policy-api/visitors/sums-change.ts";
 import { object } from "../policy-api/decision/parse.ts";
 import { readSums, sumsText } from "../policy-api/visitors/sums.ts";
@@ -15,8 +15,8 @@ export const VERSIONS_MAX = 32;
 const GONE = "gone";
 /** How many keys a version and arm may have. The largest tables of this repository have about 300 cells. */
 export const KEYS_MAX = 1_000;
-/** How many of them may be autonomous systems. Those that come first stay. */
-export const ASN_KEYS_MAX = 64;
+/** How many of them may be autonomous systems, and how many countries. Those that come first stay. */
+export const PLACE_KEYS_MAX = 64;
 /**
  * How long a row is kept after its last change. A client's part in a row changes for little more than two days, so no client
  * is left that would take its part out of a row that has gone.
@@ -129,8 +129,9 @@ export class OutcomeRows {
     if (!this.#takesVersion(version, nowMs)) return false;
     const query = "SELECT key FROM outcomes WHERE version = ? AND arm = ?";
     const keys = this.#database.all<{ key: string }>(query, version, arm).map((row) => row.key);
-    const asns = keys.filter((one) => one.startsWith(ASN_PREFIX));
-    return keys.length < KEYS_MAX && (!key.startsWith(ASN_PREFIX) || asns.length < ASN_KEYS_MAX);
+    const prefix = [ASN_PREFIX, COUNTRY_PREFIX].find((one) => key.startsWith(one));
+    const alike = prefix === undefined ? 0 : keys.filter((one) => one.startsWith(prefix)).length;
+    return keys.length < KEYS_MAX && alike < PLACE_KEYS_MAX;
   }
 
   #takesVersion(version: number, nowMs: number): boolean {

@@ -10,7 +10,7 @@ import { periodKey } from "../policy-api/visitors/row-keys.ts";
 import { NO_SUMS, type Sums } from "../policy-api/visitors/sums.ts";
 import { askedPage, pageNews, pageReport } from "../policy-api/visitors/testing-pages.ts";
 import type { ClientReport } from "./client-report.ts";
-import { ASN_KEYS_MAX, KEYS_MAX, OUTCOMES_RETENTION_MS, VERSIONS_MAX } from "./outcome-rows.ts";
+import { PLACE_KEYS_MAX, KEYS_MAX, OUTCOMES_RETENTION_MS, VERSIONS_MAX } from "./outcome-rows.ts";
 import { RETENTION_MS } from "./path-rows.ts";
 import type { PathStore } from "./path-store.ts";
 import { readStored } from "./database.ts";
@@ -49,8 +49,8 @@ const report = (over: Partial<ClientReport> = {}): ClientReport => ({
   ...over,
 });
 /** A client that one page was decided for, and whose page reported. */
-const visit = (client: string, of = decision(), asn?: number): ClientReport =>
-  report({ client, decided: [of], pages: [page(of)], asn });
+const visit = (client: string, of = decision(), asn?: number, country?: string): ClientReport =>
+  report({ client, decided: [of], pages: [page(of)], asn, country });
 const rowsOf = async (version = 3): Promise<OutcomeRow[]> =>
   (await object().outcomes(version)) as unknown as OutcomeRow[];
 const versionsIn = ({ storage }: DurableObjectState): number[] =>
@@ -111,12 +111,13 @@ describe("outcomes", () => {
 
   it("add up what clients of drawn arms did, under each key", async () => {
     const withheld = decision({ arm: "withhold" });
-    await object().record([visit("c1", decision(), 64_500), visit("c2"), visit("c3", withheld)]);
+    await object().record([visit("c1", decision(), 64_500, "JP"), visit("c2"), visit("c3", withheld)]);
     const rows = await rowsOf();
     const during = periodKey(withheld.period, 2);
     expect(rows.map(({ arm, key, sums }) => [arm, key, sums.load.clients])).toEqual([
       ["offer", "all", 2n],
       ["offer", "asn/64500", 1n],
+      ["offer", "country/JP", 1n],
       ["offer", during, 2n],
       ["offer", "next/3/1/-", 2n],
       ["offer", "rtt/2", 2n],
@@ -386,11 +387,11 @@ describe("writes of outcomes", () => {
 
 describe("bounds of outcomes", () => {
   it("so many autonomous systems of a version and arm, those that came first", async () => {
-    const visits = Array.from({ length: ASN_KEYS_MAX + 3 }, (_, i) => visit(`c${i}`, decision(), i));
+    const visits = Array.from({ length: PLACE_KEYS_MAX + 3 }, (_, i) => visit(`c${i}`, decision(), i));
     await object().record(visits);
     const asns = async () => (await rowsOf()).filter(({ key }) => key.startsWith("asn/")).map(({ key }) => key);
-    expect(await asns()).toHaveLength(ASN_KEYS_MAX);
-    expect(await clientsAt("all")).toBe(BigInt(ASN_KEYS_MAX + 3));
+    expect(await asns()).toHaveLength(PLACE_KEYS_MAX);
+    expect(await clientsAt("all")).toBe(BigInt(PLACE_KEYS_MAX + 3));
     await expectSumsOfRows();
     later(10_000);
     await object().record([visit("c0", decision(), 0), visit("c66", decision(), 66), visit("new", decision(), 0)]);
@@ -401,6 +402,16 @@ describe("bounds of outcomes", () => {
     later(10_000);
     await object().record([visit("other", decision({ arm: "withhold" }), 66)]);
     expect(await asns()).toContain("asn/66");
+  });
+
+  it("so many countries, beside the autonomous systems", async () => {
+    const letters = Array.from("ABCDEFGHIJ");
+    const countries = letters.flatMap((one) => letters.map((other) => one + other)).slice(0, PLACE_KEYS_MAX + 3);
+    await object().record(countries.map((country, i) => visit(`c${i}`, decision(), i, country)));
+    for (const prefix of ["asn/", "country/"])
+      expect((await rowsOf()).filter(({ key }) => key.startsWith(prefix))).toHaveLength(PLACE_KEYS_MAX);
+    expect(await clientsAt("all")).toBe(BigInt(countries.length));
+    await expectSumsOfRows();
   });
 
   it("so many keys of a version and arm", async () => {

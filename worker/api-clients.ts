@@ -26,7 +26,7 @@ export function clientsPort(
     const address = clientAddress(text);
     if (address === undefined) return undefined;
     const hasher = await hasherOf(() => isolate.namer(policyCache.current));
-    const { keys, object } = hasher.named(address, settings.objectsPerRegion, undefined);
+    const { keys, object } = hasher.named(address, settings.objectsPerRegion);
     return regionsOf(settings).map((region) => ({ keys, object: pathObject(region, object) }));
   };
   return {

@@ -354,7 +354,7 @@ it("an explanation of the API is the answer that the visitor gets, whatever is k
     { address: "203.0.113.8", asn: 64_501, ...lossy },
   ];
   const reports = met.map(async ({ address, asn, ...counters }) => ({
-    ...hasher.named(addressOf(address), 1, asn).keys,
+    ...hasher.named(addressOf(address), 1, { asn }).keys,
     samples: [sample({ atMs: Date.now(), rttMs: 40, ...counters })],
     answers: [],
   }));

@@ -2,7 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { ClientKeys, ClientReport } from "../durable/client-report.ts";
-import { ASN_KEYS_MAX } from "../durable/outcome-rows.ts";
+import { PLACE_KEYS_MAX } from "../durable/outcome-rows.ts";
 import { ROWS_MAX } from "../durable/path-rows.ts";
 import { CACHED_MAX, type PathStore } from "../durable/path-store.ts";
 import { bindings, freshStorage } from "../durable/testing.ts";
@@ -155,9 +155,9 @@ it("holds so many rows, in the table and in memory, pushes out its own first, an
   expect(everyone.size).toBe(clients + QUIET.length);
   const sums = await stored();
   expect(sums).toEqual(sumsOf(everyone));
-  expect(Object.keys(sums).filter((id) => id.startsWith("offer asn/"))).toHaveLength(ASN_KEYS_MAX);
+  expect(Object.keys(sums).filter((id) => id.startsWith("offer asn/"))).toHaveLength(PLACE_KEYS_MAX);
   // All, one class of RTT, one cell, and the autonomous systems.
-  expect(Object.keys(sums)).toHaveLength(2 * (3 + ASN_KEYS_MAX));
+  expect(Object.keys(sums)).toHaveLength(2 * (3 + PLACE_KEYS_MAX));
   // Two pieces of each client that the buffer could not keep.
   expect(buffer.counters.readBy("news_dropped", "cause")).toEqual({ "network-full": 12 * 150 * 2, full: 10 * 500 * 2 });
   const held = await heldOf(order.filter((key) => after.has(key)));

@@ -40,14 +40,19 @@ export class Hasher {
     this.#copy = this.#keyed.clone();
   }
 
-  /** What the stores know a client, its network and its autonomous system by, and where they keep it. */
-  named(address: ClientAddress, objects: number, asn?: number): Named {
+  /** What the stores know a client, its network, its autonomous system and its country by, and where they keep it. */
+  named(address: ClientAddress, objects: number, { asn, country }: Pick<ClientKeys, "asn" | "country"> = {}): Named {
     const client = name(this.#hash("client", address.client));
     const hash = this.#hash("network", address.network);
     const network = name(hash);
     // Bits that are not in the name: they say nothing of it.
     return {
-      keys: { client, network, ...(asn === undefined ? {} : { asn }) },
+      keys: {
+        client,
+        network,
+        ...(asn === undefined ? {} : { asn }),
+        ...(country === undefined ? {} : { country }),
+      },
       object: uint32(hash, NAME_BYTES) % objects,
     };
   }

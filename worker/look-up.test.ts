@@ -231,23 +231,25 @@ describe("when the time is up", () => {
   });
 });
 
-describe("the autonomous system", () => {
-  it("goes with the client's keys, in the look-up and in what is remembered", async () => {
+describe("the autonomous system and the country", () => {
+  it("go with the client's keys, in the look-up and in what is remembered", async () => {
     const stores = new FakeStores(H3_FIRST);
-    const { settled } = await visit(navigation({ ...CF_H2, asn: 64_500 }), stores);
+    const { settled } = await visit(navigation({ ...CF_H2, asn: 64_500, country: "JP" }), stores);
     await settled;
-    expect(stores.lookUps.map(({ keys }) => keys.asn)).toEqual([64_500]);
-    expect(stores.records.flat().map((report) => report.asn)).toEqual([64_500]);
+    const whence = { asn: 64_500, country: "JP" };
+    expect(stores.lookUps.map(({ keys }) => keys)).toMatchObject([whence]);
+    expect(stores.records.flat()).toMatchObject([whence]);
   });
 
   it.each([
     ["none is told", CF_H2],
-    ["what is told is none", { ...CF_H2, asn: "AS64500" }],
-  ])("stays out of them where %s", async (_name, cf) => {
+    ["what is told is none", { ...CF_H2, asn: "AS64500", country: 81 }],
+  ])("stay out of them where %s", async (_name, cf) => {
     const stores = new FakeStores(H3_FIRST);
     const { settled } = await visit(navigation(cf), stores);
     await settled;
-    for (const keys of [stores.lookUps[0]?.keys, stores.records[0]?.[0]]) expect(keys).not.toHaveProperty("asn");
+    for (const keys of [stores.lookUps[0]?.keys, stores.records[0]?.[0]])
+      for (const name of ["asn", "country"]) expect(keys).not.toHaveProperty(name);
   });
 });
 

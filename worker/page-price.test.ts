@@ -132,6 +132,7 @@ async function visits(count: number, over: object): Promise<Counts> {
     const address = `10.${visit >> 8}.${visit & 255}.1`;
     const rttMs = RTTS_MS[visit % RTTS_MS.length];
     const asn = 64_512 + (visit % 20);
+    const country = ["JP", "DE", "US"][visit % 3];
     let isOffered = false;
     /** Of its connections so far. Each of its pages adds some. */
     const counted = { TCP: { sent: 0, lost: 0 }, QUIC: { sent: 0, lost: 0 } };
@@ -147,6 +148,7 @@ async function visits(count: number, over: object): Promise<Counts> {
       const overH3 = isOffered;
       const cf = {
         asn,
+        country,
         colo: "NRT",
         httpProtocol: overH3 ? "HTTP/3" : "HTTP/2",
         [overH3 ? "clientQuicRtt" : "clientTcpRtt"]: rttMs,

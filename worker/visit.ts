@@ -58,7 +58,7 @@ export function storedClient(
 ): StoredClient | undefined {
   const hasher = isolate.namer(cached);
   if (address === undefined || hasher === undefined) return undefined;
-  const { keys, object } = hasher.named(address, isolate.settings.objectsPerRegion, connection.facts.asn);
+  const { keys, object } = hasher.named(address, isolate.settings.objectsPerRegion, connection.facts);
   return { keys, object: pathObject(regionOf(connection), object) };
 }
 

@@ -14,7 +14,7 @@ const LEARNING: Policy = {
 };
 /** Of version 2: 1,500 far clients an arm that HTTP/3 helps, and 99 in another autonomous system. */
 const ROWS = drawnRows(2, [
-  { rttMs: 200, clients: 1500, saves: 0.2, overH3: 0.9, asn: 64_496 },
+  { rttMs: 200, clients: 1500, saves: 0.2, overH3: 0.9, asn: 64_496, country: "JP" },
   { rttMs: 20, clients: 99, saves: 0, overH3: 0.9, asn: 64_497 },
 ]);
 
@@ -34,7 +34,7 @@ describe("GET results", () => {
     ports.outcomes.rows = ROWS;
   });
 
-  it("compares in all, and by RTT, cell and autonomous system", async () => {
+  it("compares in all, and by RTT, cell, country and autonomous system", async () => {
     const results = await resultsOf("?version=2");
     expect(results.sentence).toMatch(
       /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors from 150/,
@@ -60,6 +60,8 @@ describe("GET results", () => {
     ).toEqual(["new", "next"].flatMap((position) => [20, 150].map((rtt) => [position, rtt, 1_000_000, null])));
     expect(results.autonomousSystems.map(({ asn }) => asn)).toEqual([64_496]);
     expect(results.autonomousSystemsLeftOut).toBe(1);
+    expect(results.countries.map(({ country, offered }) => [country, offered.clients])).toEqual([["JP", 1500]]);
+    expect(results.countriesLeftOut).toBe(0);
     expect(results.grounds).toMatchObject({ offeredShare: 0.5, expectedShare: 0.5, http3Elsewhere: 0, objections: [] });
   });
 

@@ -9,9 +9,9 @@ import { type Person, person, TOKENS } from "./testing.ts";
 
 const LEARNING = { ...INITIAL_POLICY, mode: "adaptive" as const, method: EMPTY_GAINS };
 const ROWS = drawnRows(1, [
-  { rttMs: 200, clients: 1500, saves: 0.2, overH3: 0.9, asn: 64_496 },
+  { rttMs: 200, clients: 1500, saves: 0.2, overH3: 0.9, asn: 64_496, country: "JP" },
   { rttMs: 20, clients: 1500, saves: 0, overH3: 0.9, asn: 64_497 },
-  { rttMs: 20, clients: 50, saves: 0, overH3: 0.9, asn: 64_498 },
+  { rttMs: 20, clients: 50, saves: 0, overH3: 0.9, asn: 64_498, country: "KR" },
 ]);
 
 let anna: Person;
@@ -32,9 +32,11 @@ describe("results", () => {
     expect(out).toMatch(/^all +3,050 \/ 3,050 +\d+ \/ [\d,]+ .* \d+\.\d to \d+\.\d +faster$/m);
     expect(out).toMatch(/^10 to 30 ms +1,550 \/ 1,550 .* -$/m);
     expect(out).toMatch(/^under 10 ms +- +- +- +- +- +-$/m);
-    expect(out).toMatch(/^AS64496 +1,500 \/ 1,500 .*faster$/m);
+    for (const whose of ["Japan \\(JP\\)", "AS64496"])
+      expect(out).toMatch(new RegExp(`^${whose} +1,500 / 1,500 .*faster$`, "m"));
+    expect(out).toMatch(/^smaller countries +1 without 100 clients in each arm$/m);
     expect(out).toMatch(/^all .* 0\.0 \/ 0\.0 +[89]\d\.\d \/ 0\.0$/m);
-    expect(out).toMatch(/^smaller networks +1 autonomous system without 100 clients in each arm$/m);
+    expect(out).toMatch(/^smaller networks +1 without 100 clients in each arm$/m);
     expect(lines.slice(-2).join(" ")).toMatch(
       /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors from 150 ms on it saves /,
     );
@@ -45,7 +47,14 @@ describe("results", () => {
     const { code, out } = await anna.does("results --json");
     expect(code).toBe(0);
     const { rows, sentence, doubts } = savedView(JSON.parse(out));
-    expect(rows.map(([whose]) => whose)).toEqual(["all", "10 to 30 ms", "150 ms and more", "AS64496", "AS64497"]);
+    expect(rows.map(([whose]) => whose)).toEqual([
+      "all",
+      "10 to 30 ms",
+      "150 ms and more",
+      "Japan (JP)",
+      "AS64496",
+      "AS64497",
+    ]);
     expect(rows[0]?.slice(1)).toEqual(["3,050 / 3,050", expect.stringMatching(/^\d+\.\d to \d+\.\d %$/), "faster"]);
     expect(sentence).toMatch(
       /^In all, offering HTTP\/3 saves .* Networks by themselves: pages .* are faster in AS64496\.$/,

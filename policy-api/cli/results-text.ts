@@ -27,8 +27,8 @@ export function missingObjects({ asked, answered }: Results["objects"]): string 
     : undefined;
 }
 
-/** How many autonomous systems the tables have. */
-const SYSTEMS_SHOWN = 10;
+/** How many autonomous systems the tables have, and how many countries. */
+const PLACES_SHOWN = 10;
 
 /** Where nobody was drawn. */
 const HOW_TO_DRAW = [
@@ -71,6 +71,13 @@ export function resultsText(results: Results, columns: number): string {
   ].join("\n");
 }
 
+const COUNTRIES = new Intl.DisplayNames("en", { type: "region" });
+
+/** `Japan (JP)` */
+function countryText(country: string): string {
+  return `${COUNTRIES.of(country)} (${country})`;
+}
+
 /** Names of networks, by the numbers of their autonomous systems. */
 export type NetworkNames = ReadonlyMap<number, string>;
 
@@ -103,7 +110,7 @@ export function savedView(results: Results, names?: NetworkNames): SavedView {
 /** Networks whose own clients show an effect, also where all together do not. */
 function networksShown({ autonomousSystems }: Results, names?: NetworkNames): readonly string[] {
   const shown = (["faster", "slower"] as const).flatMap((kind) => {
-    const whose = autonomousSystems.slice(0, SYSTEMS_SHOWN).filter(({ load }) => load.claim.kind === kind);
+    const whose = autonomousSystems.slice(0, PLACES_SHOWN).filter(({ load }) => load.claim.kind === kind);
     return whose.length === 0 ? [] : [`${kind} in ${whose.map(({ asn }) => networkText(asn, names)).join(", ")}`];
   });
   return shown.length === 0
@@ -128,12 +135,16 @@ function doubtsOf({ objects, everyone, grounds, harm, harmComparable }: Results)
   ].filter((note) => typeof note === "string");
 }
 
-/** All clients, then each class of RTT, then the largest networks. */
-function slicesOf({ everyone, rttClasses, autonomousSystems }: Results, names?: NetworkNames): readonly NamedSlice[] {
+/** All clients, then each class of RTT, then the largest countries and networks. */
+function slicesOf(
+  { everyone, rttClasses, countries, autonomousSystems }: Results,
+  names?: NetworkNames,
+): readonly NamedSlice[] {
   return [
     ["all", everyone],
     ...rttClasses.map((slice): NamedSlice => [classText(slice), slice]),
-    ...autonomousSystems.slice(0, SYSTEMS_SHOWN).map((slice): NamedSlice => [networkText(slice.asn, names), slice]),
+    ...countries.slice(0, PLACES_SHOWN).map((slice): NamedSlice => [countryText(slice.country), slice]),
+    ...autonomousSystems.slice(0, PLACES_SHOWN).map((slice): NamedSlice => [networkText(slice.asn, names), slice]),
   ];
 }
 
@@ -189,7 +200,7 @@ function both(
 }
 
 /** What is of all clients alone. */
-function besides({ everyone, staying, grounds, autonomousSystemsLeftOut: left }: Results) {
+function besides({ everyone, staying, grounds, countriesLeftOut, autonomousSystemsLeftOut }: Results) {
   const { primary } = everyone;
   const share = (gain: number, sign: 1 | -1): string => inPercent(sign * (Math.exp(sign * gain) - 1));
   return {
@@ -207,7 +218,11 @@ function besides({ everyone, staying, grounds, autonomousSystemsLeftOut: left }:
       grounds.http3Elsewhere === null
         ? undefined
         : `${inPercent(grounds.http3Elsewhere)} % of first pages of new clients that were not offered it`,
-    "smaller networks":
-      left === 0 ? undefined : `${counted(left, "autonomous system")} without 100 clients in each arm`,
+    "smaller countries": leftOutText(countriesLeftOut),
+    "smaller networks": leftOutText(autonomousSystemsLeftOut),
   };
+}
+
+function leftOutText(left: number): string | undefined {
+  return left === 0 ? undefined : `${count(left)} without 100 clients in each arm`;
 }

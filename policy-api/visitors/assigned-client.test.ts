@@ -77,6 +77,14 @@ describe("addDecision", () => {
     });
   });
 
+  it("counts a page under its country too, with its report", () => {
+    const client = addDecision(undefined, decision(), 64_500, "JP");
+    expect(decidedOf(client)).toMatchObject({ "asn/64500": 1, "country/JP": 1 });
+    expect(pagesOf(addOutcome(client, outcome(), EXPECTED, 64_500, "JP").client)).toMatchObject({ "country/JP": 1 });
+    expect(parse(readAssignedClient, JSON.parse(JSON.stringify(client)))).toEqual({ ok: true, value: client });
+    expect(Object.keys(addDecision(undefined, decision(), undefined, "XX")?.rows ?? {}).join()).not.toContain("XX");
+  });
+
   it("leaves out the keys of what nobody knows", () => {
     expect(decidedOf(addDecision(undefined, decision({ rttMs: undefined, place: undefined }), undefined))).toEqual({
       all: 1,

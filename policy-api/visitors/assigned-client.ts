@@ -4,7 +4,17 @@ import { described, integer, number, object, oneOf, optional, type Read, type Re
 import { addDecided, addReport, type ClientDay, EMPTY_DAY, PAGES_COUNTED, readClientDay } from "./client-day.ts";
 import type { ExpectedTimes } from "./expected-time.ts";
 import type { PageDecision, PageOutcome } from "./page-outcome.ts";
-import { cellKey, EVERYWHERE, parsePeriodKey, periodKey, rttClassOf, rttKey, asnKey, isRowKey } from "./row-keys.ts";
+import {
+  asnKey,
+  cellKey,
+  countryKey,
+  EVERYWHERE,
+  isRowKey,
+  parsePeriodKey,
+  periodKey,
+  rttClassOf,
+  rttKey,
+} from "./row-keys.ts";
 
 /** Under how many keys a client's pages count. Those under further keys count under the first ones alone. */
 export const CLIENT_KEYS_MAX = 24;
@@ -21,11 +31,13 @@ export interface SketchTimes {
  * older than the period, version or arm that the client has by now. Pure.
  *
  * @param asn The number of the client's autonomous system
+ * @param country Of the client, two letters
  */
 export function addDecision(
   client: AssignedClient | undefined,
   decision: PageDecision,
   asn: number | undefined,
+  country?: string,
 ): AssignedClient | undefined {
   const { arm, position, period, policyVersion: version, atMs } = decision;
   if (arm === "policy" || position === "unknown") return client;
@@ -35,7 +47,7 @@ export function addDecision(
   const rttMs = (isSame ? client.rttMs : undefined) ?? decision.rttMs;
   const place = placeOf(isSame ? client.place : undefined, decision.place);
   if (position !== "redrawn")
-    for (const key of keysOf(decision, { rttMs, place }, asn)) {
+    for (const key of keysOf(decision, { rttMs, place }, asn, country)) {
       const day = rows[key];
       if (day !== undefined || Object.keys(rows).length < CLIENT_KEYS_MAX) rows[key] = addDecided(day ?? EMPTY_DAY);
     }
@@ -67,6 +79,7 @@ export function addOutcome(
   outcome: PageOutcome,
   expected: ExpectedTimes,
   asn: number | undefined,
+  country?: string,
 ): { readonly client: AssignedClient | undefined; readonly times?: SketchTimes } {
   const { position, loadMs, lcpMs, transport } = outcome;
   if (client === undefined || !isOf(client, outcome)) return { client };
@@ -79,7 +92,7 @@ export function addOutcome(
   const rows = { ...client.rows };
   const keys: string[] = [];
   let isAdded = false;
-  for (const key of keysOf(outcome, client, asn)) {
+  for (const key of keysOf(outcome, client, asn, country)) {
     const day = rows[key];
     const added = day && addReport(day, report);
     if (day === undefined || added === undefined) continue;
@@ -106,8 +119,10 @@ function keysOf(
   { position, place, period }: PageDecision,
   client: Pick<AssignedClient, "rttMs" | "place">,
   asn: number | undefined,
+  country = "",
 ): readonly string[] {
   const { rttMs } = client;
+  const ofCountry = countryKey(country);
   const isInCell = place !== undefined && position !== "unknown" && position !== "redrawn";
   return [
     EVERYWHERE,
@@ -116,6 +131,7 @@ function keysOf(
     ...(rttMs === undefined || position !== "next" ? [] : [periodKey(period, rttClassOf(rttMs))]),
     ...(isInCell ? [cellKey({ position, ...atClient(place, client.place) })] : []),
     ...(asn === undefined ? [] : [asnKey(asn)]),
+    ...(ofCountry === undefined ? [] : [ofCountry]),
   ];
 }
 

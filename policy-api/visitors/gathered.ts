@@ -15,7 +15,7 @@ export const NO_OUTCOMES: OutcomeSums = { sums: NO_SUMS, load: EMPTY_SKETCH, lcp
 
 const NOBODY: Arms<OutcomeSums> = { offered: NO_OUTCOMES, withheld: NO_OUTCOMES };
 
-/** An outcome row's key in the store: `all` (EVERYWHERE), a cell (cellKey), a class of RTT (`rtt/0`, rttKey) or an autonomous system (`asn/64496`). */
+/** An outcome row's key in the store: `all` (EVERYWHERE), a cell (cellKey), a class of RTT (`rtt/0`, rttKey), an autonomous system (`asn/64496`) or a country (`country/JP`). */
 export interface OutcomeKey {
   readonly version: number;
   readonly arm: DrawnArm;

@@ -20,11 +20,11 @@ import type { Learning } from "./propose.ts";
 import { quantileOf } from "./quantiles.ts";
 import { ratiosOf } from "./ratios.ts";
 import {
-  asnKey,
   type Cell,
   EVERYWHERE,
   parseAsnKey,
   parseCellKey,
+  parseCountryKey,
   parsePeriodKey,
   RTT_CLASS_MS,
   rttKey,
@@ -45,8 +45,8 @@ type Slice = ReturnType<typeof compared>;
 /** The draw gives each arm half of the clients. */
 const EXPECTED_SHARE = 0.5;
 
-/** How many autonomous systems are shown. */
-const SYSTEMS_MAX = 100;
+/** How many autonomous systems are shown, and how many countries. */
+const PLACES_MAX = 100;
 
 /** What the clients of one version say, as the API shows it (contract/results.ts). What is not known is undefined. Pure. */
 export function resultsOf(gathered: Gathered, policy: Policy | undefined, objects: Objects) {
@@ -60,13 +60,8 @@ export function resultsOf(gathered: Gathered, policy: Policy | undefined, object
   const [stackChange, useChange] = [stackChangeOf(periods, grounds), useChangeOf(periods, grounds)];
   const change = stackChange && { since: isoTime(stackChange.sinceMs), text: stackChangeText(stackChange) };
   const unused = useChange && { since: isoTime(useChange.sinceMs), text: useChangeText(useChange) };
-  const systems = gathered.keys
-    .flatMap((key) => parseAsnKey(key) ?? [])
-    .map((asn) => ({ asn, arms: gathered.of(asnKey(asn)) }));
-  const large = systems
-    .filter(({ arms }) => hasEnough(clientsIn(arms)))
-    .toSorted((a, b) => totalOf(b.arms) - totalOf(a.arms) || a.asn - b.asn)
-    .slice(0, SYSTEMS_MAX);
+  const systems = largest(gathered, parseAsnKey);
+  const countries = largest(gathered, parseCountryKey);
   const table = tableOf(policy);
   return {
     version: gathered.version,
@@ -106,9 +101,24 @@ export function resultsOf(gathered: Gathered, policy: Policy | undefined, object
       lossRatio: loss === undefined ? undefined : table?.lossRatio[loss],
       ...sliceView(slice(key)),
     })),
-    autonomousSystems: large.map(({ asn, arms }) => ({ asn, ...sliceView(sliceOf(arms, grounds)) })),
-    autonomousSystemsLeftOut: systems.length - large.length,
+    countries: countries.large.map(([country, arms]) => ({ country, ...sliceView(sliceOf(arms, grounds)) })),
+    countriesLeftOut: countries.leftOut,
+    autonomousSystems: systems.large.map(([asn, arms]) => ({ asn, ...sliceView(sliceOf(arms, grounds)) })),
+    autonomousSystemsLeftOut: systems.leftOut,
   };
+}
+
+/** The keys of one kind that have enough clients, the largest first, and how many others there are. */
+function largest<Name>(gathered: Gathered, parse: (key: string) => Name | undefined) {
+  const all = gathered.keys.toSorted().flatMap((key) => {
+    const name = parse(key);
+    return name === undefined ? [] : [[name, gathered.of(key)] as const];
+  });
+  const large = all
+    .filter(([, arms]) => hasEnough(clientsIn(arms)))
+    .toSorted(([, a], [, b]) => totalOf(b) - totalOf(a))
+    .slice(0, PLACES_MAX);
+  return { large, leftOut: all.length - large.length };
 }
 
 function sliceView({ arms, load, lcp }: Slice) {

@@ -1,6 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Cell, CELL_POSITIONS, cellKey, EVERYWHERE, parseCellKey, parsePeriodKey, periodKey } from "./row-keys.ts";
+import {
+  type Cell,
+  CELL_POSITIONS,
+  cellKey,
+  countryKey,
+  EVERYWHERE,
+  isRowKey,
+  parseCellKey,
+  parseCountryKey,
+  parsePeriodKey,
+  periodKey,
+} from "./row-keys.ts";
 
 describe("cellKey", () => {
   const index = fc.nat(63);
@@ -29,6 +40,16 @@ describe("cellKey", () => {
 it("reads what it writes", () => {
   expect(periodKey(10_345, 3)).toBe("during/10345/3");
   expect(parsePeriodKey(periodKey(10_345, 3))).toEqual({ period: 10_345, rttClass: 3 });
+});
+
+it("has a key for what is a country", () => {
+  expect(countryKey("JP")).toBe("country/JP");
+  expect(parseCountryKey("country/JP")).toBe("JP");
+  expect(isRowKey("country/JP")).toBe(true);
+  for (const none of ["XX", "ZZ", "T1", "jp", "JPN", "J", "", "J/", "asn"]) {
+    expect(countryKey(none), none).toBeUndefined();
+    expect(isRowKey(`country/${none}`), none).toBe(false);
+  }
 });
 
 it.each(["all", "rtt/3", "during/3", "during/-1/3", "during/1/33", "during/1/3/", "next/3/1/-", "asn/64496"])(

@@ -85,8 +85,21 @@ export function parseAsnKey(key: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
+export const COUNTRY_PREFIX = "country/";
+
+/** The key of a country's sums: `country/JP`. Undefined where no country is named (XX and ZZ stand for none, T1 for Tor). */
+export function countryKey(country: string): string | undefined {
+  const key = COUNTRY_PREFIX + country;
+  return parseCountryKey(key) === undefined ? undefined : key;
+}
+
+/** The two letters of a country's key. Undefined if it is none. */
+export function parseCountryKey(key: string): string | undefined {
+  return /^country\/((?!XX|ZZ)[A-Z]{2})$/.exec(key)?.[1];
+}
+
 /** Whether it is a key of sums at all. */
 export function isRowKey(key: string): boolean {
-  const isOfSome = parseAsnKey(key) ?? parsePeriodKey(key) ?? parseCellKey(key);
+  const isOfSome = parseAsnKey(key) ?? parseCountryKey(key) ?? parsePeriodKey(key) ?? parseCellKey(key);
   return key === EVERYWHERE || /^rtt\/\d$/.test(key) || isOfSome !== undefined;
 }

@@ -23,6 +23,7 @@ export interface DrawnPlace {
   /** And if not. */
   readonly withheldOverH3?: number;
   readonly asn: number;
+  readonly country?: string;
   /** The period of assignment in which they came. */
   readonly period?: number;
   /** Whether browsers tell the LCP: it then comes after four fifths of the load time. */
@@ -40,6 +41,7 @@ export function drawnRows(version: number, places: readonly DrawnPlace[]): reado
       overH3,
       withheldOverH3 = 0,
       asn,
+      country,
       period = 10_345,
       tellLcp = false,
     } = place;
@@ -56,9 +58,9 @@ export function drawnRows(version: number, places: readonly DrawnPlace[]): reado
       };
       const days = drawn(share, seed);
       return [
-        ...[EVERYWHERE, rttKey(rttClassOf(rttMs)), `asn/${asn}`, cellKey({ position: "next", ...at })].map((key) =>
-          row(key, days),
-        ),
+        ...[EVERYWHERE, rttKey(rttClassOf(rttMs)), `asn/${asn}`, cellKey({ position: "next", ...at })]
+          .concat(country === undefined ? [] : `country/${country}`)
+          .map((key) => row(key, days)),
         { ...row(periodKey(period, rttClassOf(rttMs)), days), load: EMPTY_SKETCH, lcp: EMPTY_SKETCH },
         row(cellKey({ position: "new", ...at }), drawn(withheldOverH3, seed + 2)),
       ];

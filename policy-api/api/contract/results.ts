@@ -1,7 +1,18 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { OBJECTIONS } from "../../visitors/compare.ts";
 import { CELL_POSITIONS } from "../../visitors/row-keys.ts";
-import { asn, isoTime, lossRatio, policy, rttMs, share, strict, versionInPath, versionNumber } from "./fields.ts";
+import {
+  asn,
+  country,
+  isoTime,
+  lossRatio,
+  policy,
+  rttMs,
+  share,
+  strict,
+  versionInPath,
+  versionNumber,
+} from "./fields.ts";
 import { fromProposal, fromResults, jsonOf, problems, reads } from "./routes.ts";
 
 const amount = z.number().min(0);
@@ -124,9 +135,13 @@ const Results = strict({
       }).openapi("CellSlice"),
     )
     .openapi({ description: "The cells of the version's gain table that have clients" }),
+  countries: z
+    .array(strict({ country, ...Slice.shape }).openapi("CountrySlice"))
+    .openapi({ description: "Those with 100 clients in each arm, the largest first, at most 100" }),
+  countriesLeftOut: whole,
   autonomousSystems: z
     .array(strict({ asn, ...Slice.shape }).openapi("SystemSlice"))
-    .openapi({ description: "Those with 100 clients in each arm, the largest first, at most 100" }),
+    .openapi({ description: "Likewise" }),
   autonomousSystemsLeftOut: whole,
 }).openapi("Results");
 export type Results = z.infer<typeof Results>;
@@ -187,7 +202,7 @@ export const getResults = createRoute({
   ...reads("get", "/results", "getResults", "Compare visitors that were offered HTTP/3 with those that were not"),
   description:
     "By what the pages of clients that were drawn reported, under one version: in all, by class of RTT, by cell of the gain " +
-    "table and by autonomous system. Asks every object of the store.",
+    "table, by country and by autonomous system. Asks every object of the store.",
   request: { query },
   responses: { 200: { ...jsonOf("What can be said, and the figures", Results), links: fromResults }, ...problems(404) },
 });

@@ -61,7 +61,7 @@ function showSaved(results: DashboardData["results"]): void {
     return;
   }
   const { version, sentence, rows, doubts } = results.value;
-  const caption = `Load time that an offer saves, under version ${version}, by RTT and network. Below 0 an offer costs time: there the policy is to make none. The intervals are of 95 %. A claim would hold even if \
+  const caption = `Load time that an offer saves, under version ${version}, by RTT, country and network. Below 0 an offer costs time: there the policy is to make none. The intervals are of 95 %. A claim would hold even if \
 the pages without a report were slow. Clients: offered / not offered.${whoseText(rows.map(([whose]) => whose))}`;
   const headings = ["whose", "clients", "saved", "claim"];
   byId("effect").replaceChildren(
