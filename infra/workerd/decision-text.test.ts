@@ -14,12 +14,12 @@ const line: DecisionLine = {
 
 describe("decisionText", () => {
   it("a decision that looks at no path", () => {
-    expect(decisionText(line)).toBe("aB3xYz  HTTP/2    41.2 ms   -              offer h3, 60 s     mode-fixed-h3");
+    expect(decisionText(line)).toBe("aB3xYz  HTTP/2    41.2 ms   - / -            offer h3, 60 s     mode-fixed-h3");
   });
 
   it("a connection of which nothing is known", () => {
     const unknown = { ...line, httpProtocol: "", request: { transport: "tcp" } } as const;
-    expect(decisionText(unknown)).toBe("aB3xYz  ?         -         -              offer h3, 60 s     mode-fixed-h3");
+    expect(decisionText(unknown)).toBe("aB3xYz  ?         -         - / -            offer h3, 60 s     mode-fixed-h3");
   });
 
   const believed: DecisionLine["decision"] = {
@@ -27,20 +27,30 @@ describe("decisionText", () => {
     mode: "adaptive",
     reason: "h2-faster",
     rttMs: 0.123,
-    lossRatio: 0.0175,
+    lossRatio: 0.06,
     saving: { gain: -0.1, deviation: 0.02 },
     propensity: 1,
   };
 
-  it("a decision by gains: the RTT that it took, its own loss, and what a page gains", () => {
-    expect(decisionText({ ...line, httpProtocol: "HTTP/3", decision: believed })).toBe(
-      "aB3xYz  HTTP/3    0.12 ms   1.75 %         clear              h2-faster (-9.5 %)",
+  const history: DecisionLine["history"] = {
+    state: "known",
+    connections: [
+      { transport: "tcp", ageMs: 0, packets: 900, lost: 10 },
+      { transport: "quic", ageMs: 0, packets: 1_000, lost: 103 },
+      { transport: "tcp", ageMs: 0, packets: 100, lost: 5 },
+    ],
+  };
+
+  it("a decision by gains: the RTT that it took, what each transport lost, and what a page gains", () => {
+    expect(decisionText({ ...line, httpProtocol: "HTTP/3", history, decision: believed })).toBe(
+      "aB3xYz  HTTP/3    0.12 ms   1.50 % / 10.3 %  clear              h2-faster (-9.5 %)",
     );
   });
 
   it("shows no loss where too little was counted", () => {
-    expect(decisionText({ ...line, decision: { ...believed, lossRatio: undefined } })).toBe(
-      "aB3xYz  HTTP/2    0.12 ms   -              clear              h2-faster (-9.5 %)",
+    const connections = [{ transport: "quic", ageMs: 0, packets: 99, lost: 9 }] as const;
+    expect(decisionText({ ...line, history: { state: "known", connections }, decision: believed })).toBe(
+      "aB3xYz  HTTP/2    0.12 ms   - / -            clear              h2-faster (-9.5 %)",
     );
   });
 
@@ -54,12 +64,12 @@ describe("decisionText", () => {
   });
 
   it("each column begins under its heading", () => {
-    const text = decisionText({ ...line, decision: believed });
+    const text = decisionText({ ...line, history, decision: believed });
     for (const [heading, value] of [
       ["client", "aB3xYz"],
       ["protocol", "HTTP/2"],
       ["RTT", "0.12 ms"],
-      ["its loss", "1.75 %"],
+      ["loss", "1.50 %"],
       ["decision", "clear"],
       ["reason", "h2-faster"],
     ] as const)

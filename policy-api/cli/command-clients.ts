@@ -78,11 +78,15 @@ function readClient({ client }: Options): string {
 
 export const EXPLAIN: Command = {
   name: "explain",
-  usage: "--client ADDRESS | --rtt MS ... [--policy FILE | --version N]",
+  usage: "[--client ADDRESS] [--rtt MS] ... [--policy FILE | --version N]",
   summary: "Say what would be answered to a client or on a path, and why.",
-  details: `  --client ADDRESS    use what the server knows about this address; it is sent in a body
+  details: `About a client, and about anybody who is so far away and loses so much:
+  explain --client 192.0.2.7
+  explain --rtt 170 --loss 0.1%
+
+  --client ADDRESS    use what the server knows about this address; it is sent in a body
   --transport tcp     or quic: what the connection is over
-  --rtt MS            of the connection
+  --rtt MS            of the connection; if it is not set, the last one that the server knows of the client
   --rate BYTES        a second, of the connection and of the remembered path
   --loss 2.5%         the remembered loss of the client; without it the policy's mix stands for it
   --packets N         the evidence for the loss, 1000 unless you set it

@@ -19,15 +19,15 @@ describe("explain", () => {
     );
     expect(code).toBe(0);
     expect(out.split("\n").map((line) => line.trim())).toEqual([
-      `header   alt-svc: h3=":${new URL(anna.api.url).port}"; ma=100`,
-      "reason   h3-faster: HTTP/3 is expected to be faster, by more than the margin",
-      "policy   the one of the file, adaptive on /",
-      "request  over TCP, RTT 50 ms, 200 Mbit/s",
-      "known    1 connection over TCP (40,000 of 1,000,000 packets lost)",
-      "likely   it loses 4 %",
-      "gains    at 50 ms, 1 MB: a next page 92.5 % faster (give or take 18.6 %); a return 92.5 % faster (give or take 18.6 %)",
-      "worth    92.5 % faster (give or take 18.6 %) for each of 1.2 next pages",
-      "chance   100 % that this policy gives this answer here",
+      `header       alt-svc: h3=":${new URL(anna.api.url).port}"; ma=100`,
+      "reason       h3-faster: HTTP/3 is expected to be faster, by more than the margin",
+      "policy       that of the file, in mode adaptive on /",
+      "request      over TCP, RTT 50 ms, 200 Mbit/s",
+      "known        1 connection over TCP (40,000 of 1,000,000 packets lost)",
+      "loss         4 % of all packets",
+      "over HTTP/3  with an RTT of 50 ms and pages of 1 MB: the next page of this visit is 92.5 % faster (give or take 18.6 %); a later visit's page is 92.5 % faster (give or take 18.6 %)",
+      "an offer     changes 1.2 next pages, on average: each 92.5 % faster (give or take 18.6 %)",
+      "chance       100 % that this policy gives this answer here",
       "",
     ]);
     expect(asked()).toMatchObject({
@@ -41,9 +41,9 @@ describe("explain", () => {
     const known = told(sample({ atMs: MADE_MS, packetsSent: 5_000, packetsLost: 150, minRttMs: 40 }));
     anna.api.ports.clients.known.set("192.0.2.7", { client: known });
     const { out } = await anna.does("explain --client 192.0.2.7");
-    expect(out).toContain("header   none");
+    expect(out).toContain("header   no alt-svc: the response stays as it is");
     expect(out).toContain("known    1 connection over TCP (150 of 5,000 packets lost)");
-    expect(out).toContain("version 0 (revision 0), observe on /");
+    expect(out).toContain("version 0 (revision 0), in mode observe on /");
     expect(anna.api.asked()).toEqual(["POST /decisions/explain"]);
     expect(asked()).toEqual({ client: "192.0.2.7", request: { transport: "tcp", path: "/" } });
   });

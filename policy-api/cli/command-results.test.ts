@@ -28,7 +28,7 @@ describe("results", () => {
     expect([code, err]).toEqual([0, ""]);
     const lines = out.trimEnd().split("\n");
     expect(lines.filter((line) => line.length > 100 || !/^[ -~]*$/.test(line))).toEqual([]);
-    expect(lines[0]).toMatch(/^Version 1: clients that were offered HTTP\/3/);
+    expect(lines[0]).toMatch(/^Version 1\. A \/ B: A is for clients that were offered HTTP\/3, B for clients/);
     expect(out).toMatch(/^all +3,050 \/ 3,050 +\d+ \/ [\d,]+ .* \d+\.\d to \d+\.\d +faster$/m);
     expect(out).toMatch(/^10 to 30 ms +1,550 \/ 1,550 .* -$/m);
     expect(out).toMatch(/^under 10 ms +- +- +- +- +- +-$/m);

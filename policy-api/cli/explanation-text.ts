@@ -37,20 +37,20 @@ export function explanationText(explanation: Explanation, isLookedUp: boolean): 
   return nameList({
     header: headerText(altSvc, reason),
     reason: `${reason}: ${why ?? "a reason that this program does not know"}`,
-    policy: `${policyVersion === null ? "the one of the file" : version}, ${mode} on ${request.path}`,
+    policy: `${policyVersion === null ? "that of the file" : version}, in mode ${mode} on ${request.path}`,
     request: requestText(request),
     known: historyText(history, isLookedUp),
-    likely: next && likelyText(decision),
-    gains: next && gainsText(decision),
-    worth: saving && worthText(decision),
+    loss: next && lossesText(decision),
+    "over HTTP/3": next && gainsText(decision),
+    "an offer": saving && worthText(decision),
     chance: `${percent(propensity)} that this policy gives this answer here`,
   });
 }
 
-function likelyText({ lossRatio, quicAlone = 0 }: Decision): string {
+function lossesText({ lossRatio, quicAlone = 0 }: Decision): string {
   const parts = [
-    lossRatio === undefined ? "too few of its packets were counted to know its loss" : `it loses ${percent(lossRatio)}`,
-    quicAlone >= 0.005 && `the network drops packets of QUIC alone: ${percent(quicAlone)}`,
+    lossRatio === undefined ? "not known: too few packets were counted" : `${percent(lossRatio)} of all packets`,
+    quicAlone >= 0.005 && `the chance that the network drops packets of QUIC alone is ${percent(quicAlone)}`,
   ];
   return parts.filter(Boolean).join("; ");
 }
@@ -66,24 +66,27 @@ function expectedText({ gain, deviation }: NonNullable<Decision["next"]>): strin
 }
 
 function gainsText({ next, return: again, price, ceiling, ownShift, rttMs, contentBytes }: Decision): string {
-  const at = [ifGiven(rttMs, milliseconds), ifGiven(contentBytes, bytes)].filter(Boolean).join(", ");
-  const parts = [
-    ifGiven(next, (gain) => `a next page ${expectedText(gain)}`),
-    ifGiven(again, (gain) => `a return ${expectedText(gain)}`),
-    ifGiven(price || undefined, (lost) => `this page ${speedText(-lost)}`),
-    ifGiven(ceiling || undefined, (lost) => `what HTTP/3 carries at most counts in both: ${speedText(lost)}`),
-    ifGiven(ownShift || undefined, (shift) => `its own loads count in both: ${speedText(shift)}`),
+  const at = [
+    ifGiven(rttMs, (ms) => `with an RTT of ${milliseconds(ms)}`),
+    ifGiven(contentBytes, (size) => `pages of ${bytes(size)}`),
   ];
-  return `at ${at}: ${parts.filter(Boolean).join("; ")}`;
+  const parts = [
+    ifGiven(next, (gain) => `the next page of this visit is ${expectedText(gain)}`),
+    ifGiven(again, (gain) => `a later visit's page is ${expectedText(gain)}`),
+    ifGiven(price || undefined, (lost) => `to offer it makes this page ${speedText(-lost)}`),
+    ifGiven(ceiling || undefined, (lost) => `both count that HTTP/3 carries only so much: ${speedText(lost)}`),
+    ifGiven(ownShift || undefined, (shift) => `both count this client's own loads: ${speedText(shift)}`),
+  ];
+  return `${at.filter(Boolean).join(" and ")}: ${parts.filter(Boolean).join("; ")}`;
 }
 
 function worthText({ saving, price = 0, pages = 0, returns = 0 }: Decision): string {
-  if (saving === undefined || pages + returns === 0) return "nothing: an offer changes no page";
+  if (saving === undefined || pages + returns === 0) return "changes no page";
   const changed = [
     ...(pages === 0 ? [] : [`${roughly(pages)} next ${pages === 1 ? "page" : "pages"}`]),
-    ...(returns < 0.005 ? [] : [`${roughly(returns)} ${returns === 1 ? "return" : "returns"}`]),
+    ...(returns < 0.005 ? [] : [`${roughly(returns)} later ${returns === 1 ? "visit" : "visits"}`]),
   ].join(" and ");
-  return `${expectedText(saving)} for each of ${changed}${price === 0 ? "" : ", this page counted in"}`;
+  return `changes ${changed}, on average: each ${expectedText(saving)}${price === 0 ? "" : ", this page counted in"}`;
 }
 
 function requestText({ transport, rttMs, deliveryRateBps, asn, country }: Explanation["request"]): string {
@@ -99,7 +102,7 @@ function requestText({ transport, rttMs, deliveryRateBps, asn, country }: Explan
 
 /** The header. The reason explains why nothing is offered; `clear` is sent because of an earlier offer. */
 function headerText(altSvc: string | null, reason: Reason): string {
-  if (altSvc === null) return "none";
+  if (altSvc === null) return "no alt-svc: the response stays as it is";
   const isTakenBack = altSvc === "clear" && reason !== "kill-switch";
   return `alt-svc: ${altSvc}${isTakenBack ? " (nothing is offered, and an earlier offer may still live)" : ""}`;
 }

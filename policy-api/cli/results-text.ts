@@ -47,8 +47,8 @@ export function resultsText(results: Results, columns: number): string {
   ];
   const isEmpty = isEmptyOf(results);
   const tables = [
-    `Version ${version}: clients that were offered HTTP/3 / clients that were not. Intervals are of 95 %, and hold however often you look, ` +
-      "each by itself. The claim is that of `all`, about the load.",
+    `Version ${version}. A / B: A is for clients that were offered HTTP/3, B for clients that were not. \`saved\` is an interval of 95 %. Each ` +
+      "holds by itself, however often you look. The site's claim is that of `all`, about the load. Where a claim is `-`, nothing can be said yet.",
     "",
     "Time until the load event",
     timesTable(slices, "load", columns),
@@ -217,7 +217,7 @@ function besides({ everyone, staying, grounds, countriesLeftOut, autonomousSyste
     "HTTP/3 elsewhere":
       grounds.http3Elsewhere === null
         ? undefined
-        : `${inPercent(grounds.http3Elsewhere)} % of first pages of new clients that were not offered it`,
+        : `${inPercent(grounds.http3Elsewhere)} % of first pages came over HTTP/3, of new clients that were not offered it`,
     "smaller countries": leftOutText(countriesLeftOut),
     "smaller networks": leftOutText(autonomousSystemsLeftOut),
   };
