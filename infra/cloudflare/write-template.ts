@@ -64,18 +64,21 @@ await runMain(async () => {
     .split("\n");
   const files = listed.filter((file) => !LEFT_OUT.test(file));
   for (const file of files) copy(join(ROOT, file), join(folder, file));
-  for (const file of files.filter((one) => one.endsWith(".md")))
-    writeFileSync(join(folder, file), withoutDeadLinks(readFileSync(join(ROOT, file), "utf8"), file, files));
+  const own = await packageOf();
+  for (const file of files.filter((one) => one.endsWith(".md"))) {
+    const text = withoutDeadLinks(readFileSync(join(ROOT, file), "utf8"), file, files);
+    writeFileSync(join(folder, file), withMissingCommands(text, own.scripts));
+  }
   for (const [from, at] of Object.entries(OWN)) copy(join(TEMPLATE, from), join(folder, at));
   const readme = readFileSync(join(folder, "README.md"), "utf8").replaceAll("OWNER/REPOSITORY", repository);
   writeFileSync(join(folder, "README.md"), readme);
   writeFileSync(
     join(folder, ".gitignore"),
-    "node_modules\n.wrangler\n.dev.vars\n.env*\n*.token\ntokens\ndist\nnpm-shrinkwrap.json\n",
+    "node_modules\n.wrangler\n.adaptive-h3\n.dev.vars\n.env*\n*.token\ntokens\ndist\nnpm-shrinkwrap.json\n",
   );
   // An older Node passes the tests, and runs none of the commands.
   writeFileSync(join(folder, ".npmrc"), "engine-strict=true\n");
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify(await packageOf(), null, 2)}\n`);
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(own, null, 2)}\n`);
   // npm takes out of the lock file what the template does not have, and leaves the rest pinned.
   copy(join(ROOT, "package-lock.json"), join(folder, "package-lock.json"));
   const quietly = ["--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
@@ -99,7 +102,23 @@ function withoutDeadLinks(text: string, file: string, files: readonly string[]):
   });
 }
 
-async function packageOf(): Promise<object> {
+/** A page of the whole project, with a note below its title that says which of its commands the template does not have. */
+function withMissingCommands(text: string, scripts: object): string {
+  const named = text.match(/\bnpm (start|run (--silent )?[a-z][a-z:-]*)/g) ?? [];
+  const missing = new Set(
+    named
+      .map((command) => command.replace("--silent ", ""))
+      .filter((command) => !Object.hasOwn(scripts, command.replace(/^npm (run )?/, ""))),
+  );
+  if (missing.size === 0) return text;
+  const list = [...missing].map((command) => `\`${command}\``).join(", ");
+  return text.replace(
+    "\n",
+    `\n\n_This page is the whole project's. Only its repository has ${list}. Here \`npm run dev\` runs the worker._\n`,
+  );
+}
+
+async function packageOf(): Promise<{ readonly scripts: object; readonly [field: string]: unknown }> {
   const own = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Package;
   const { version, description, license, type, cloudflare, dependencies, devDependencies, scripts } = own;
   return {

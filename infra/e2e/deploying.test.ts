@@ -137,6 +137,12 @@ it(
       );
     expect(links.length).toBeGreaterThan(20);
     expect(links.filter((link) => !existsSync(join(template, link)))).toEqual([]);
+    // A page that names commands of the whole project says so first.
+    const page = (name: string): string => readFileSync(join(template, "docs", name), "utf8");
+    expect(page("operating.md")).toMatch(
+      /^# Operating\n\n_This page is the whole project's\. Only its repository has `npm start`, `npm run bench`\. .*_\n/,
+    );
+    expect(page("privacy.md")).not.toContain("the whole project");
     expect(readFileSync(join(account, "calls"), "utf8")).toMatch(/^deploy --config \S+template\/wrangler\.toml/);
     // What it installs is what is pinned here.
     const versionsIn = (file: string): Record<string, string> =>
