@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -61,9 +62,7 @@ type writer struct {
 
 func (w writer) Write(p []byte) (int, error) {
 	message := string(p)
-	// Handshakes fail because of clients (scanners, browsers that refuse the development certificate), which is no error
-	// of the edge; metrics counts them. ReverseProxy says "context canceled" when a visitor left.
-	if !strings.Contains(message, "TLS handshake error") && !strings.Contains(message, "context canceled") {
+	if !isOfClient(message) {
 		kind := w.kind
 		if strings.Contains(message, "panic serving") {
 			kind = "panic" // which no other line of its second may hide
@@ -71,6 +70,18 @@ func (w writer) Write(p []byte) (int, error) {
 		w.log.Report(kind, message)
 	}
 	return len(p), nil
+}
+
+// isOfClient says whether a message of the standard library is about what a client did, which is no error of the edge.
+func isOfClient(message string) bool {
+	// Handshakes fail because of clients (scanners, browsers that refuse the development certificate); metrics counts
+	// them. ReverseProxy says "context canceled" when a visitor left.
+	if strings.Contains(message, "TLS handshake error") || strings.Contains(message, "context canceled") {
+		return true
+	}
+	// Of a client that is gone before its first bytes, net/http says nothing if it closed its connection. It does if the
+	// connection was reset, as by a client that closes while something is on its way to it (condlogf in h2_bundle.go).
+	return strings.Contains(message, "error reading preface") && strings.Contains(message, syscall.ECONNRESET.Error())
 }
 
 // addressLike finds host:port pairs: IPv4, or IPv6 in brackets.
