@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { buildEdge, buildWorker, EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
+import type { WorkerdOptions } from "../../infra/workerd/workerd.ts";
 import { findCaddy, startCaddy } from "./caddy.ts";
 import { childrenOf } from "./cores.ts";
 import { CROWD_FLAGS } from "./crowd-flags.ts";
@@ -36,9 +37,10 @@ export async function buildLoopback(): Promise<void> {
  * another's. Everything stands in a folder that goes with it. `failed` resolves with a sentence when a program ends that
  * nobody stopped.
  *
+ * @param runner What runs the arms' workerd (WorkerdOptions)
  * @throws UserError
  */
-export function startLoopbackSystem(names: readonly LoopbackArm[]) {
+export function startLoopbackSystem(names: readonly LoopbackArm[], runner?: WorkerdOptions["runner"]) {
   return startTogether(async (stack, fail) => {
     removeLeftoverFolders();
     const { path: folder, remove } = makeRunFolder();
@@ -54,6 +56,7 @@ export function startLoopbackSystem(names: readonly LoopbackArm[]) {
       const own = {
         stateDir: join(folder, name),
         origin: origin.url,
+        ...(runner && { runner }),
         ...(worker === "ours" ? { token: TOKEN } : passThrough),
       };
       const workerd = worker === "none" ? undefined : await startWorker(own, policy, stack, fail);
