@@ -57,12 +57,12 @@ describe("results", () => {
     ]);
     expect(rows[0]?.slice(1)).toEqual(["3,050 / 3,050", expect.stringMatching(/^\d+\.\d to \d+\.\d %$/), "faster"]);
     expect(sentence).toMatch(
-      /^In all, offering HTTP\/3 saves .* Networks by themselves: pages .* are faster in AS64496\.$/,
+      /^In all, offering HTTP\/3 saves .* Networks by themselves: pages .* are faster for AS64496\.$/,
     );
     expect(doubts.join()).not.toContain("To draw some");
     const named = savedView(JSON.parse(out), new Map([[64_496, "a ship"]]));
     expect(named.rows.slice(-2).map(([whose]) => whose)).toEqual(["a ship (AS64496)", "AS64497"]);
-    expect(named.sentence).toMatch(/ are faster in a ship \(AS64496\)\.$/);
+    expect(named.sentence).toMatch(/ are faster for a ship \(AS64496\)\.$/);
     const empty = savedView(JSON.parse((await anna.does("results 0 --json")).out));
     expect([empty.rows, empty.doubts.join()]).toEqual([[], expect.stringContaining("To draw some")]);
   });

@@ -34,7 +34,7 @@ it("is what a command printed last: no help, no failure, and no other command's"
   for (const line of ["cost --help", "cost --page-views none", "help cost", "token a --scope read"])
     await anna.does(line);
   expect(lastAnswer(folder, "cost")).toBeNull();
-  const { out } = await anna.does("cost --page-views 1M");
+  const { out } = await anna.does("cost --page-views 1M", 80);
   expect(lastAnswer(folder, "cost")).toEqual({
     command: "npm run policy -- cost --page-views 1M",
     atMs: anna.io.nowMs(),

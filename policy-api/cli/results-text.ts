@@ -111,7 +111,7 @@ export function savedView(results: Results, names?: NetworkNames): SavedView {
 function networksShown({ autonomousSystems }: Results, names?: NetworkNames): readonly string[] {
   const shown = (["faster", "slower"] as const).flatMap((kind) => {
     const whose = autonomousSystems.slice(0, PLACES_SHOWN).filter(({ load }) => load.claim.kind === kind);
-    return whose.length === 0 ? [] : [`${kind} in ${whose.map(({ asn }) => networkText(asn, names)).join(", ")}`];
+    return whose.length === 0 ? [] : [`${kind} for ${whose.map(({ asn }) => networkText(asn, names)).join(", ")}`];
   });
   return shown.length === 0
     ? []

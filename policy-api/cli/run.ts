@@ -76,7 +76,7 @@ function keep(name: string, argv: readonly string[], { text }: Result, io: Io): 
   if (kept === undefined) return;
   try {
     const command = `npm run policy -- ${argv.join(" ")}`;
-    keepAnswer(stateFolder(io), kept, { command, atMs: io.nowMs(), text });
+    keepAnswer(stateFolder(io), kept, { command, atMs: io.nowMs(), text: wrapped(text, columnsOf(io, io.stdout)) });
   } catch (error) {
     io.stderr.write(`The dashboard will not show this answer: ${(error as Error).message}\n`);
   }

@@ -90,7 +90,10 @@ function showAnswer(name: "doctor" | "cost", part: Part<KeptAnswer | null>): voi
   byId(name).replaceChildren(
     ...(answer === null
       ? [paragraph(`None is kept on this machine. This command makes one: npm run policy -- ${name}`)]
-      : [paragraph(`${timeOf(answer.atMs)}, ${answer.command}`), element("pre", {}, answer.text)]),
+      : [
+          paragraph(`${timeOf(answer.atMs)}, ${answer.command}`),
+          element("pre", { class: "kept", tabindex: "0" }, answer.text),
+        ]),
   );
 }
 
