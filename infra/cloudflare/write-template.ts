@@ -51,8 +51,8 @@ interface Package {
 }
 
 await runMain(async () => {
-  const [to, repository = "OWNER/REPOSITORY", ...rest] = process.argv.slice(2);
-  if (to === undefined || rest.length > 0 || !/^[\w.-]+\/[\w.-]+$/.test(repository))
+  const [to, repository, ...rest] = process.argv.slice(2);
+  if (to === undefined || rest.length > 0 || !/^[\w.-]+\/[\w.-]+$/.test(repository ?? "OWNER/REPOSITORY"))
     throw new UserError(
       "Usage: npm run template -- FOLDER [OWNER/REPOSITORY]. The folder is new or empty; the repository is the public one on GitHub that it goes to.",
     );
@@ -70,8 +70,10 @@ await runMain(async () => {
     writeFileSync(join(folder, file), withMissingCommands(text, own.scripts));
   }
   for (const [from, at] of Object.entries(OWN)) copy(join(TEMPLATE, from), join(folder, at));
-  const readme = readFileSync(join(folder, "README.md"), "utf8").replaceAll("OWNER/REPOSITORY", repository);
-  writeFileSync(join(folder, "README.md"), readme);
+  const readme = readFileSync(join(folder, "README.md"), "utf8");
+  // A button for no repository would be a dead one.
+  const whole = repository === undefined ? readme.replace(/^\[!\[Deploy.*\n\n/m, "") : readme;
+  writeFileSync(join(folder, "README.md"), whole.replaceAll("OWNER/REPOSITORY", repository ?? "OWNER/REPOSITORY"));
   writeFileSync(
     join(folder, ".gitignore"),
     "node_modules\n.wrangler\n.adaptive-h3\n.dev.vars\n.env*\n*.token\ntokens\ndist\nnpm-shrinkwrap.json\n",

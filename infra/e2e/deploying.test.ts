@@ -23,6 +23,14 @@ esac
 echo "$*" >> "$ACCOUNT/calls"
 `;
 
+/** Puts that, and what runs it, into a folder for the PATH. */
+function writePrograms(bin: string): void {
+  for (const [name, program] of Object.entries({ wrangler: WRANGLER, npx: '#!/bin/sh\nexec "$@"\n' })) {
+    writeFileSync(join(bin, name), program);
+    chmodSync(join(bin, name), 0o755);
+  }
+}
+
 /** All of the page but the section that wrangler-dev.test.ts types. */
 const SECTION = /^([\s\S]*?)^## Try the worker alone$/m;
 
@@ -31,11 +39,7 @@ it(
   { timeout: 300_000 },
   async () => {
     const [home, account, bin] = [testFolder(), testFolder(), testFolder()];
-    for (const name of ["wrangler", "npx"]) {
-      const program = join(bin, name);
-      writeFileSync(program, name === "npx" ? '#!/bin/sh\nexec "$@"\n' : WRANGLER);
-      chmodSync(program, 0o755);
-    }
+    writePrograms(bin);
     const env = {
       ...process.env,
       HOME: home,
@@ -94,13 +98,13 @@ it(
     const packed = `cd '${template}' && npm pack --silent --pack-destination '${above}' && tar -xzf '${above}'/*.tgz -C '${above}'`;
     expect(await typed(packed, process.env)).toMatchObject({ code: 0 });
 
-    writeFileSync(join(bin, "wrangler"), WRANGLER);
-    chmodSync(join(bin, "wrangler"), 0o755);
+    writePrograms(bin);
     const stubbed = {
       ...process.env,
       ACCOUNT: account,
       REAL_WRANGLER: join(ROOT, "node_modules/.bin/wrangler"),
       npm_config_script_shell: scriptShell(bin),
+      PATH: `${bin}:${process.env["PATH"] ?? ""}`,
       // As it is in Cloudflare's builds.
       CI: "true",
     };
@@ -111,7 +115,17 @@ it(
     const at = commands.indexOf("npm run dev");
     // Those that follow it are for the worker that it started.
     const [, ...others] = commands.splice(at, 5);
-    expect(commands).toEqual(["npm install", "npm test", "npm run check", "npm run deploy"]);
+    expect(commands).toEqual([
+      "npm install",
+      "npm test",
+      "npx wrangler login",
+      "npm run --silent policy -- token me --scope write --out me.token > tokens",
+      "npm run check",
+      "npm run deploy",
+      "npx wrangler secret put POLICY_TOKENS < tokens",
+    ]);
+    // It names no repository, so it has no button.
+    expect(readFileSync(join(template, "README.md"), "utf8")).not.toContain("deploy.workers.cloudflare.com");
     for (const [folder, some] of [
       [template, commands],
       [join(above, "package"), ["npm install", "npm test", "npm run check", "npm run policy -- cost --page-views 1M"]],
@@ -119,7 +133,7 @@ it(
       for (const command of some) {
         const { code, output } = await typed(
           `cd '${folder}' && ${command}`,
-          command.endsWith("deploy") ? stubbed : process.env,
+          /deploy$|^npx /.test(command) ? stubbed : process.env,
         );
         expect(code, `${command}\n${output}`).toBe(0);
       }
@@ -143,7 +157,8 @@ it(
       /^# Operating\n\n_This page is the whole project's\. Only its repository has `npm start`, `npm run bench`\. .*_\n/,
     );
     expect(page("privacy.md")).not.toContain("the whole project");
-    expect(readFileSync(join(account, "calls"), "utf8")).toMatch(/^deploy --config \S+template\/wrangler\.toml/);
+    expect(readFileSync(join(account, "calls"), "utf8")).toMatch(/^login\ndeploy --config \S+template\/wrangler\.toml/);
+    expect(readFileSync(join(account, "POLICY_TOKENS"), "utf8")).toMatch(/^me:write:[0-9a-f]{64}\n$/);
     // What it installs is what is pinned here.
     const versionsIn = (file: string): Record<string, string> =>
       Object.fromEntries(

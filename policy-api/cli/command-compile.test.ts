@@ -71,7 +71,13 @@ it.each([
   ["compile arms.json --to vcl", 1, "arms.json: /exploration/share a rule of this server cannot draw arms"],
   ["compile arms.json --to vcl", 1, "arms.json: /reports/share a rule cannot ask pages to report"],
   ["compile arms.json --to cloudflare-rule", 1, "arms.json: /reports/inject a rule cannot put the script into pages"],
-  ["compile always.json --to cloudflare-rule --reports", 1, "always.json lets no page report an arm: reports.share"],
+  ["compile always.json --to cloudflare-rule --reports", 1, "always.json: /reports/share must be 1, and exploration"],
+  [
+    "compile reporting.json --to cloudflare-rule",
+    2,
+    "A policy whose pages report wants --host: the worker's RULE_ARMS",
+  ],
+  ["compile reporting.json --to cloudflare-rule --dry-run", 2, "--dry-run wants --host: it says which zone is asked."],
   ["compile reporting.json --to vcl --reports", 2, "--reports is for cloudflare-rule alone: vcl stands in"],
   [
     "compile reporting.json --to cloudflare-rule --reports --terraform",
@@ -139,7 +145,10 @@ describe("rules that draw", () => {
     const { err, out: pages } = await anna.does(line);
     expect(err).toContain("set its variable RULE_ARMS, and\nput the rules in place that --reports writes, too");
     const written = await anna.does(`${line} --reports`);
-    expect([written.code, written.err]).toEqual([0, ""]);
+    expect(written.code).toBe(0);
+    expect(written.err).toContain(
+      "PUT /zones/ZONE/rulesets/phases/http_request_late_transform/entrypoint, which replaces",
+    );
     const { rules } = JSON.parse(written.out) as { rules: { expression: string; action_parameters: unknown }[] };
     const isHost = 'http.host eq "www.example.com" and ';
     const isReport = `${isHost}http.request.uri.path eq "/_h3/v1/report" and `;

@@ -69,7 +69,12 @@ Ends with 1 if the policy says what no rule can do, or if Cloudflare refuses the
     }
     const reports = armsOfReports(policy, host);
     if (ofReports && reports === undefined)
-      throw new Failure(EXIT.refused, `${name} lets no page report an arm: reports.share must be 1.`);
+      throw new Failure(EXIT.refused, `${name} lets no page report an arm.`, {
+        faults: [{ pointer: "/reports/share", message: "must be 1, and exploration.share above 0" }],
+        place: name,
+      });
+    if (reports !== undefined && host === undefined)
+      throw misused("A policy whose pages report wants --host: the worker's RULE_ARMS names that host.");
     const rulesets: readonly Ruleset[] = [
       ...(ofReports ? [] : [{ phase: PHASE, rules } as const]),
       ...(reports !== undefined && (ofReports || terraform || isDry)
@@ -78,8 +83,6 @@ Ends with 1 if the policy says what no rule can do, or if Cloudflare refuses the
     ];
     const note = ofReports ? undefined : noteOfArms(policy, terraform);
     if (isDry && host !== undefined) return checked(rulesets, host, io, note);
-    // What goes to stdout is the rule alone.
-    if (note !== undefined && options.out === undefined) io.stderr.write(`${note}\n`);
     return writtenRules(call, rulesets, note);
   },
 };
@@ -133,8 +136,10 @@ makes Alt-Svc of. It prints the ${IN_A_ZONE}`,
 function writtenRules(call: Call, rulesets: readonly Ruleset[], note?: string): Result {
   const [first] = rulesets;
   if (first === undefined) throw new Error("no rules");
-  const { terraform = false } = call.options;
+  const { terraform = false, out } = call.options;
   const where = [placed(first.phase, terraform), ...(note === undefined ? [] : [note])].join("\n");
+  // What goes to stdout is the rules alone.
+  if (out === undefined) call.io.stderr.write(`${where}\n`);
   return written(call, terraform ? terraformOf(rulesets) : first.rules, where);
 }
 

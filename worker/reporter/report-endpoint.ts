@@ -29,6 +29,8 @@ const pointsLog = new LimitedLog("Analytics Engine did not take a report");
 interface Judged {
   readonly client: StoredClient;
   readonly page: PageNews;
+  /** The page, if nobody told the store of it before. It then knows at once where the client's next page stands. */
+  readonly decided: AskedPage | undefined;
 }
 
 /**
@@ -74,7 +76,7 @@ async function keep(visit: Visit, body: string, points: AnalyticsEngineDataset |
     count(visit, typeof judged === "string" ? judged : "accepted");
     if (typeof judged === "string") return;
     writePoint(points, judged);
-    const news = { page: judged.page, sample: keptSample(connection, true) };
+    const news = { page: judged.page, decided: judged.decided, sample: keptSample(connection, true) };
     await isolate.report(stores, judged.client, news, nowMs);
   } catch {
     count(visit, "unready");
@@ -104,18 +106,21 @@ async function judge(visit: Visit, body: string, nowMs: number): Promise<Judged 
   const client = storedClient(visit, cached);
   if (cached?.hasher === undefined || client === undefined) return "unready";
 
-  const page = await askedPage(visit, cached, client, report, nowMs);
-  if (page === undefined) return "unsigned";
-  const { nonce, ...decision } = page;
+  const asked = await askedPage(visit, cached, client, report, nowMs);
+  if (asked === undefined) return "unsigned";
+  const { nonce, ...decision } = asked;
+  const isByRule = report.token === undefined;
   const ageMs = nowMs - decision.atMs;
   if (ageMs > REPORT_LIFE_MS || ageMs < -CLOCKS_APART_MS) return "late";
   // What a rule decided is reckoned from the report itself.
-  if (report.token !== undefined && !isOfPage(decision, report, nowMs)) return "absurd";
-  if (!isolate.reports.takes("pages", client.object.name, client.keys.client)) return "crowded";
+  if (!isByRule && !isOfPage(decision, report, nowMs)) return "absurd";
+  for (const kind of isByRule ? (["pages", "decided"] as const) : (["pages"] as const))
+    if (!isolate.reports.takes(kind, client.object.name, client.keys.client)) return "crowded";
   const { transport } = connection.facts;
   const after = { transport, rttMs: connection.sample?.rttMs, deliveryRateBps: connection.anyRateBps };
   return {
     client,
+    decided: isByRule ? asked : undefined,
     page: {
       nonce,
       outcome: outcomeOf(decision, report, after),

@@ -51,7 +51,7 @@ async function send({ arm, report = {}, host = HOST, stores = storesOf(), addres
   const { status } = await receiveReport(visitOf(request, new URL(request.url), stores, ctx, isolate));
   await waitOnExecutionContext(ctx);
   const [told] = stores.records.flat();
-  return { status, fates: isolate.counters.readBy("reports", "fate"), stores, page: told?.pages?.[0] };
+  return { status, fates: isolate.counters.readBy("reports", "fate"), stores, told, page: told?.pages?.[0] };
 }
 
 it.each([
@@ -61,8 +61,10 @@ it.each([
 ])(
   "a report whose request a rule gave the arm %s counts in it, as one that was answered %s",
   async (arm, advertised, propensity) => {
-    const { status, fates, page } = await send({ arm });
+    const { status, fates, page, told } = await send({ arm });
     expect([status, fates]).toEqual([204, { accepted: 1 }]);
+    // With the page itself, which goes to the store at once, as where the next page stands depends on it.
+    expect(told?.decided).toMatchObject([{ nonce: page?.nonce, arm, advertised, position: "new" }]);
     expect(page).toMatchObject({
       nonce: expect.stringMatching(/^[\w-]{8}$/),
       outcome: {

@@ -1,12 +1,13 @@
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { UserError } from "../../../base/user-error.ts";
+import { freePort } from "../../../infra/workerd/listening.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { unlessItFails } from "../../harness/in-lab.ts";
 import { makeMissing, shareMade } from "../../harness/missing.ts";
 import { buildLoopback, LOOPBACK_ARMS, startLoopbackSystem } from "../../lab/loopback-system.ts";
 import { runRequests } from "../../lab/request-load.ts";
 import { flag, type OptionsOf, wholeNumber } from "../../model/options.ts";
-import { freePort, startProfile } from "./profiler.ts";
+import { startProfile } from "./profiler.ts";
 import {
   ARMS,
   PROFILE_ROW,

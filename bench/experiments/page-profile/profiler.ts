@@ -1,20 +1,9 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { UserError } from "../../../base/user-error.ts";
 import type { Profile } from "./steps.ts";
 
 /** Between two samples, microseconds. */
 export const SAMPLE_US = 500;
-
-/** A port that is free now, for workerd's inspector. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** Begins a profile of the worker behind an inspector of workerd. The function that it returns ends it. @throws UserError */
 export async function startProfile(port: number): Promise<() => Promise<Profile>> {

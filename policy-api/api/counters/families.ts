@@ -64,7 +64,7 @@ export const FAMILIES = {
         "cross-site",
         /** No report. */
         "malformed",
-        /** This deployment did not write its token, or wrote it for another client. */
+        /** This deployment did not write its token, or wrote it for another client; or it has none, and no rule drew its client. */
         "unsigned",
         "late",
         /** Figures that no page of this decision can show. */
