@@ -62,7 +62,7 @@ function showSaved(results: DashboardData["results"]): void {
   }
   const { version, sentence, rows, doubts } = results.value;
   const caption = `Load time that an offer saves, under version ${version}, by RTT, country and network. Below 0 an offer costs time: there the policy is to make none. The intervals are of 95 %. A claim would hold even if \
-the pages without a report were slow. Clients: offered / not offered.${whoseText(rows.map(([whose]) => whose))}`;
+the pages without a report were slow. Clients: offered / not offered, as they were drawn. So the line of all is HTTP/3 for everybody beside HTTP/3 for nobody.${whoseText(rows.map(([whose]) => whose))}`;
   const headings = ["whose", "clients", "saved", "claim"];
   byId("effect").replaceChildren(
     element("p", { class: "answer" }, sentence),
