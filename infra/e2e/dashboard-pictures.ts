@@ -28,7 +28,7 @@ try {
     const context = await browser.newContext({ viewport: { width, height: 1200 }, colorScheme });
     const page = await context.newPage();
     await page.goto(url);
-    await page.getByText("All is well.").waitFor();
+    await page.getByText("No fault is known.").waitFor();
     await page.locator("#effect th", { hasText: "AS64499" }).waitFor({ timeout: SAVED_MS });
     await page.waitForTimeout(DRAWN_MS);
     await page.screenshot({ path: join(ROOT, "docs", file), fullPage });

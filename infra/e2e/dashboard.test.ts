@@ -67,7 +67,7 @@ async function open(width: number, colorScheme: "light" | "dark") {
   });
   page.on("request", (one) => asked.push(one.url()));
   await page.goto(dashboard.url);
-  await page.getByText("All is well.").waitFor();
+  await page.getByText("No fault is known.").waitFor();
   return { browser, page, errors, asked };
 }
 

@@ -13,7 +13,7 @@ import { interrupt, type Started, start } from "./npm-start.ts";
 const OWN_PAGE = "<!doctype html><title>Own</title><h1>Own site</h1>";
 
 /** Those of the demonstration's networks. */
-const CLASSES = ["all", "under 10 ms", "10 to 30 ms", "30 to 80 ms", "150 ms and more"];
+const CLASSES = ["all", "RTT under 10 ms", "RTT 10 to 30 ms", "RTT 30 to 80 ms", "RTT 150 ms and more"];
 
 /** In percent. */
 function rangeOf(rows: SavedView["rows"], whose: string): readonly number[] {

@@ -157,6 +157,8 @@ const IN_WORDS = {
 const PAGE_CACHE = "no-store";
 const ASSET_CACHE = "public, max-age=300";
 
+const NAV = '<a href="/">Home</a> <a href="/two">Second page</a>';
+
 const FILES: Readonly<Record<string, { type: string; cache: string; body: string }>> = {
   "/": { type: "text/html", cache: PAGE_CACHE, body: page("Home") },
   "/two": { type: "text/html", cache: PAGE_CACHE, body: page("Second page") },
@@ -208,7 +210,8 @@ document.querySelector("button").addEventListener("click", () =>
   ),
 };
 
-function page(title: string, more = "", nav = '<a href="/">Home</a> <a href="/two">Second page</a>'): string {
+/** With an introduction before what was decided, and a note after it. */
+function page(title: string, { intro = "", note = "", nav = NAV } = {}): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -217,8 +220,8 @@ function page(title: string, more = "", nav = '<a href="/">Home</a> <a href="/tw
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="/style.css">
 <h1>${title}</h1>
-<p>For every page that you open, the worker makes a decision, which the terminal shows. <strong id="why"></strong></p>
-${more}<p>The table shows the protocol of each file.</p>
+${intro}<p>For every page that you open, the worker makes a decision, which the terminal shows. <strong id="why"></strong></p>
+${note}<p>The table shows the protocol of each file.</p>
 <nav>${nav} <button>Load 1 MB</button></nav>
 <p>${[1, 2, 3, 4].map((i) => `<img src="/dot/${i}.svg" alt="">`).join("")}</p>
 <table><thead><tr><th>File<th>Protocol<th>Took</thead><tbody></tbody></table>
@@ -234,12 +237,10 @@ function homePage({ hasVisitors, dashboardUrl }: Demonstration): string {
   const visitors = hasVisitors
     ? "shows what is decided about invented visitors, and within two minutes what HTTP/3 saved them"
     : "shows all decisions. With <code>DEMO_VISITORS=on npm start</code> invented visitors come too, and it shows what HTTP/3 saved them";
-  return page(
-    "Home",
-    `<p>This is the demonstration of adaptive-h3, which offers HTTP/3 only to clients for which it is faster: on some paths and servers HTTP/2
+  const intro = `<p>This is the demonstration of adaptive-h3, which offers HTTP/3 only to clients for which it is faster: on some paths and servers HTTP/2
 is. The ${dashboard} ${visitors}.</p>
-${networkLinks()}`,
-  );
+`;
+  return page("Home", { intro, note: networkLinks() });
 }
 
 function networkLinks(): string {
@@ -263,5 +264,5 @@ congestion control cubic, Linux' default. The times in the table are this machin
 <p>If HTTP/3 is offered, the next page that you open comes over it: the table says h3. If it does not, start a browser as the terminal
 says: others do not trust this certificate for HTTP/3.</p>
 `;
-  return page(name === "" ? "First page" : "Second page", note, nav);
+  return page(name === "" ? "First page" : "Second page", { note, nav });
 }

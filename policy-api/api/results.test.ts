@@ -37,7 +37,7 @@ describe("GET results", () => {
   it("compares in all, and by RTT, cell, country and autonomous system", async () => {
     const results = await resultsOf("?version=2");
     expect(results.sentence).toMatch(
-      /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors from 150/,
+      /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors with an RTT from 150/,
     );
     expect(results.everyone).toMatchObject({
       offered: { clients: 1599, load: { clients: 1599 }, lcp: null },

@@ -30,15 +30,15 @@ describe("results", () => {
     expect(lines.filter((line) => line.length > 100 || !/^[ -~]*$/.test(line))).toEqual([]);
     expect(lines[0]).toMatch(/^Version 1\. A \/ B: A is for clients that were offered HTTP\/3, B for clients/);
     expect(out).toMatch(/^all +3,050 \/ 3,050 +\d+ \/ [\d,]+ .* \d+\.\d to \d+\.\d +faster$/m);
-    expect(out).toMatch(/^10 to 30 ms +1,550 \/ 1,550 .* -$/m);
-    expect(out).toMatch(/^under 10 ms +- +- +- +- +- +-$/m);
+    expect(out).toMatch(/^RTT 10 to 30 ms +1,550 \/ 1,550 .* not yet$/m);
+    expect(out).toMatch(/^RTT under 10 ms +- +- +- +- +- +-$/m);
     for (const whose of ["Japan \\(JP\\)", "AS64496"])
       expect(out).toMatch(new RegExp(`^${whose} +1,500 / 1,500 .*faster$`, "m"));
     expect(out).toMatch(/^smaller countries +1 without 100 clients in each arm$/m);
     expect(out).toMatch(/^all .* 0\.0 \/ 0\.0 +[89]\d\.\d \/ 0\.0$/m);
     expect(out).toMatch(/^smaller networks +1 without 100 clients in each arm$/m);
     expect(lines.slice(-2).join(" ")).toMatch(
-      /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors from 150 ms on it saves /,
+      /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors with an RTT from 150 ms on it saves /,
     );
     expect(anna.api.asked()).toEqual(["GET /results"]);
   });
@@ -49,8 +49,8 @@ describe("results", () => {
     const { rows, sentence, doubts } = savedView(JSON.parse(out));
     expect(rows.map(([whose]) => whose)).toEqual([
       "all",
-      "10 to 30 ms",
-      "150 ms and more",
+      "RTT 10 to 30 ms",
+      "RTT 150 ms and more",
       "Japan (JP)",
       "AS64496",
       "AS64497",

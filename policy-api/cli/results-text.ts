@@ -6,14 +6,20 @@ import { nameList, table } from "./table.ts";
 type NamedSlice = readonly [name: string, slice: Slice];
 
 function classText({ fromMs, toMs }: Results["rttClasses"][number]): string {
-  if (toMs === null) return `${fromMs} ms and more`;
-  return fromMs === 0 ? `under ${toMs} ms` : `${fromMs} to ${toMs} ms`;
+  if (toMs === null) return `RTT ${fromMs} ms and more`;
+  return fromMs === 0 ? `RTT under ${toMs} ms` : `RTT ${fromMs} to ${toMs} ms`;
 }
 
 /** `2.6 to 5.0`, in percent. Undefined while too few clients have reported. */
 function savedRange(slice: Slice, outcome: "load" | "lcp"): string | undefined {
   const { saved } = slice[outcome];
   return saved === null ? undefined : `${inPercent(saved.low)} to ${inPercent(saved.high)}`;
+}
+
+/** Undefined while too few clients have reported. */
+function claimText(slice: Slice, outcome: "load" | "lcp"): string | undefined {
+  const { saved, claim } = slice[outcome];
+  return claim.kind === "none" ? (saved === null ? undefined : "not yet") : claim.kind;
 }
 
 export function inPercent(share: number): string {
@@ -48,7 +54,8 @@ export function resultsText(results: Results, columns: number): string {
   const isEmpty = isEmptyOf(results);
   const tables = [
     `Version ${version}. A / B: A is for clients that were offered HTTP/3, B for clients that were not. \`saved\` is an interval of 95 %. Each ` +
-      "holds by itself, however often you look. The site's claim is that of `all`, about the load. Where a claim is `-`, nothing can be said yet.",
+      "holds by itself, however often you look. The site's claim is that of `all`, about the load. `not yet`: " +
+      "the interval holds 0, or would hold it if pages without a report were slow, or a sentence below says what speaks against a claim.",
     "",
     "Time until the load event",
     timesTable(slices, "load", columns),
@@ -94,9 +101,8 @@ export function savedView(results: Results, names?: NetworkNames): SavedView {
     const clients = both(slice, (arm) => arm.load?.clients, count);
     if (clients === undefined) return [];
     const saved = savedRange(slice, "load");
-    const { kind } = slice.load.claim;
     return [
-      [name, clients, saved === undefined ? "too few clients" : `${saved} %`, kind === "none" ? "not yet" : kind],
+      [name, clients, saved === undefined ? "too few clients" : `${saved} %`, claimText(slice, "load") ?? "not yet"],
     ];
   });
   return {
@@ -165,7 +171,7 @@ function timesTable(slices: readonly NamedSlice[], outcome: "load" | "lcp", colu
         time("p75Ms"),
         time("p99Ms"),
         savedRange(slice, outcome),
-        slice[outcome].claim.kind.replace("none", ""),
+        claimText(slice, outcome),
       ];
     }),
     columns,

@@ -102,20 +102,20 @@ describe("the sentence", () => {
 
   it("says what was shown, by RTT", () => {
     expect(said(FAR, NEAR)).toMatch(
-      /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors from 150 ms on it saves \d+ to \d+ %; under 150 ms nothing can be said yet\.$/,
+      /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors with an RTT from 150 ms on it saves \d+ to \d+ %; under 150 ms nothing can be said yet\.$/,
     );
   });
 
   it("joins neighbours that say the same", () => {
     const sentence = said(FAR, { ...FAR, rttMs: 100, saves: 0.3 }, { ...NEAR, rttMs: 5 });
-    expect(sentence).toMatch(/for visitors from 80 ms on it saves \d+ to \d+ %/);
+    expect(sentence).toMatch(/for visitors with an RTT from 80 ms on it saves \d+ to \d+ %/);
     expect(sentence).toMatch(/; under 80 ms nothing can be said yet\.$/);
   });
 
   it("says where HTTP/3 is slower, and names each range about which nothing can be said", () => {
     const sentence = said({ ...FAR, rttMs: 20, saves: -0.4 }, FAR);
     expect(sentence).toMatch(
-      /for visitors from 10 to 30 ms (it|offering HTTP\/3) makes pages take \d+ to \d+ % longer/,
+      /for visitors with an RTT from 10 to 30 ms (it|offering HTTP\/3) makes pages take \d+ to \d+ % longer/,
     );
     expect(sentence).toMatch(/; under 10 ms and from 30 to 150 ms nothing can be said yet\.$/);
   });

@@ -43,7 +43,7 @@ export function sentenceOf({ objects, clients, objections, everyone: claim, rttC
   if (claim.kind === "none") parts.push("In all, nothing can be said yet");
   else say("In all,", claim.kind, claim.interval);
   for (const { kind, interval, ...range } of groups)
-    if (kind !== "none" && interval !== undefined) say(`for visitors ${rangeText(range)}`, kind, interval);
+    if (kind !== "none" && interval !== undefined) say(`for visitors ${withRttText(range)}`, kind, interval);
   if (silent.length > 0) parts.push(`${isSilent ? "by RTT" : silent.join(" and ")} nothing can be said yet`);
   return `${parts.join("; ")}.`;
 }
@@ -71,6 +71,12 @@ function grouped(classes: readonly Claim[]): Group[] {
 
 function hull(a: Interval | undefined, b: Interval | undefined): Interval | undefined {
   return a && b && { low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) };
+}
+
+/** `with an RTT under 30 ms`, `at every RTT` */
+function withRttText(range: Pick<Group, "first" | "last">): string {
+  const text = rangeText(range);
+  return text.startsWith("at ") ? text : `with an RTT ${text}`;
 }
 
 /** `under 30 ms`, `from 30 to 80 ms`, `from 80 ms on` */

@@ -34,7 +34,7 @@ function show(data: DashboardData): void {
   byId("note").textContent = data.note ?? "";
   byId("whose").textContent = `${data.origin}, ${timeOf(data.atMs)}`;
   const faults = faultsOf(data);
-  say(faults.join("\n") || "All is well.", faults.length === 0);
+  say(faults.join("\n") || "No fault is known.", faults.length === 0);
   showSaved(data.results);
   showText("force", data.inForce);
   showStats(data);
