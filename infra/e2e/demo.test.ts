@@ -93,7 +93,7 @@ it(
       return undefined;
     });
     await until("its decision", () =>
-      new RegExp(`HTTP/3 .*170 ms .*h3-faster \\(\\+.*\\[made up: ${network}\\]`).test(demo.output())
+      new RegExp(`HTTP/3 .*170 ms .*h3-faster \\(\\+.*\\[a browser, as if on: ${network}\\]`).test(demo.output())
         ? true
         : undefined,
     );
@@ -105,7 +105,7 @@ it(
     // With visitors, as the banner suggests.
     const visited = await begin({ DEMO_VISITORS: "on" });
     expect(visited.output()).toContain(
-      "everyone else: version 1, adaptive; 70 % of clients draw their answer; pages report",
+      "everyone else: version 1, adaptive; 70 % of clients draw their answer, to compare both; pages report",
     );
     await until("visitors of several networks", () =>
       DEMO_NETWORKS.filter(({ about }) => visited.output().includes(`[made up: ${about}]`)).length >= 3
@@ -122,7 +122,7 @@ it(
     // Within two minutes the dashboard has an effect with its interval, by class of RTT and by network, and says that it is invented.
     const shown = /^ +See +(\S+) /m.exec(visited.output())?.[1] ?? "";
     const saved = await until(
-      "what HTTP/3 saved",
+      "on which networks HTTP/3 is faster",
       async () => {
         const { note, results } = (await (await fetch(`${shown}data`)).json()) as DashboardData;
         expect(note).toContain("the visitors are invented");

@@ -18,7 +18,7 @@ export const DECISION_HEADINGS = row(
   "RTT",
   "loss TCP / QUIC",
   "decision",
-  "reason (an offer makes pages faster by)",
+  "reason (by so much an offer is expected to make pages faster; exploration: drawn by lot)",
 );
 
 /** Fewer packets than this say little of a loss: those of a small page. */

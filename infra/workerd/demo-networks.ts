@@ -56,10 +56,6 @@ export function cfOf({ rttMs, asn }: DemoNetwork, transport: Transport, counted:
   };
 }
 
-/** What a dashboard of the demonstration says about its visitors. */
-export const INVENTED =
-  "Emulated: the visitors are invented, and so are the times that their pages report. Nobody has the numbers of their networks.";
-
 /** What the paths of emulated pages begin with. */
 export const EMULATED_PREFIX = "/as/";
 
@@ -84,14 +80,17 @@ export function emulatedPath(network: DemoNetwork, visitor: number, page = ""): 
 
 /** `another continent: 170 ms a round trip, 0.1 % of packets lost (AS64500)`. */
 export function networkText({ about, rttMs, lossRatio, udpLossRatio, asn }: DemoNetwork): string {
-  const udp = udpLossRatio === undefined ? "" : `, and ${percent(udpLossRatio)} of UDP's, which HTTP/3 uses`;
-  return `${about}: ${rttMs} ms a round trip, ${percent(lossRatio)} of packets lost${udp} (AS${asn})`;
+  const lost =
+    udpLossRatio === undefined
+      ? `${percent(lossRatio)} of packets lost`
+      : `${percent(lossRatio)} of TCP's packets lost, ${percent(lossRatio + udpLossRatio)} of UDP's, which HTTP/3 uses`;
+  return `${about}: ${rttMs} ms a round trip, ${lost} (AS${asn})`;
 }
 
-/** Marks a decision about somebody who is not where the figures say: empty for all others. */
-export function madeUpText(asn: number | undefined): string {
+/** Marks a decision about somebody who is not where the figures say: one who is not there, or a browser's page below /as/. Empty for all others. */
+export function madeUpText(asn: number | undefined, isThere: boolean): string {
   const network = DEMO_NETWORKS.find((each) => each.asn === asn);
-  return network === undefined ? "" : `   [made up: ${network.about}]`;
+  return network === undefined ? "" : `   [${isThere ? "a browser, as if on" : "made up"}: ${network.about}]`;
 }
 
 function percent(ratio: number): string {

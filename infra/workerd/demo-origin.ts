@@ -33,7 +33,8 @@ export function createDemoOrigin(demonstration?: Demonstration): Server {
       return send(request, response, 200, "text/html", body, { "cache-control": PAGE_CACHE });
     }
     const file = FILES[path];
-    if (file === undefined) return send(request, response, 404, "text/plain", "Nothing here.\n", {});
+    if (file === undefined)
+      return send(request, response, 404, "text/plain", "Nothing here. The demonstration begins at /.\n", {});
     return send(request, response, 200, file.type, file.body, { "cache-control": file.cache });
   });
 }
@@ -221,7 +222,7 @@ function page(title: string, { intro = "", note = "", nav = NAV } = {}): string 
 <link rel="stylesheet" href="/style.css">
 <h1>${title}</h1>
 ${intro}<p>For every page that you open, the worker makes a decision, which the terminal shows. <strong id="why"></strong></p>
-${note}<p>The table shows the protocol of each file.</p>
+${note}<p>The table shows the protocol of each file that did not come from the browser's cache.</p>
 <nav>${nav} <button>Load 1 MB</button></nav>
 <p>${[1, 2, 3, 4].map((i) => `<img src="/dot/${i}.svg" alt="">`).join("")}</p>
 <table><thead><tr><th>File<th>Protocol<th>Took</thead><tbody></tbody></table>
@@ -235,8 +236,8 @@ function homePage({ hasVisitors, dashboardUrl }: Demonstration): string {
   const url = dashboardUrl();
   const dashboard = url === undefined ? "dashboard" : `<a href="${url}">dashboard</a>`;
   const visitors = hasVisitors
-    ? "shows what is decided about invented visitors, and within two minutes what HTTP/3 saved them"
-    : "shows all decisions. With <code>DEMO_VISITORS=on npm start</code> invented visitors come too, and it shows what HTTP/3 saved them";
+    ? "shows what is decided about invented visitors, and within two minutes on which networks HTTP/3 is faster. Some are drawn by lot, to find that out"
+    : "shows all decisions. With <code>DEMO_VISITORS=on npm start</code> invented visitors come too, and it shows on which networks HTTP/3 is faster";
   const intro = `<p>This is the demonstration of adaptive-h3, which offers HTTP/3 only to clients for which it is faster: on some paths and servers HTTP/2
 is. The ${dashboard} ${visitors}.</p>
 `;
@@ -254,11 +255,11 @@ function networkLinks(): string {
 }
 
 function emulatedPage({ network, visitor, page: name }: Emulated): string {
-  const nav = `<a href="${emulatedPath(network, visitor)}">First page</a> <a href="${emulatedPath(network, visitor, "two")}">Second page</a> <a href="/">Home</a>`;
+  const nav = `<a href="${emulatedPath(network, visitor)}">First page</a> <a href="${emulatedPath(network, visitor, "two")}">Second page</a> <a href="/">Other networks</a>`;
   const unknown =
     network.udpLossRatio === undefined
       ? ""
-      : " Its losses are emulated with pages alone: so the first page is offered HTTP/3, and the second takes the offer back.";
+      : " What it does to UDP the worker learns from a page that comes over HTTP/3: so the first page offers HTTP/3, and the second takes the offer back.";
   const note = `<p><strong>Emulated</strong>: you are decided as if on this network (${networkText(network)}), by the policy for a server whose TCP has the
 congestion control cubic, Linux' default. The times in the table are this machine's: nothing slows the page down.${unknown}</p>
 <p>If HTTP/3 is offered, the next page that you open comes over it: the table says h3. If it does not, start a browser as the terminal

@@ -1,9 +1,11 @@
 import { Agent, request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
+import { count, percent } from "../../policy-api/cli/quantities.ts";
 import type { PathSample, Transport } from "../../policy-api/decision/sample.ts";
 import type { PageReport } from "../../policy-api/visitors/page-report.ts";
 import { REPORT_PATH } from "../../worker/reporter/csp.ts";
 import { demoLoadMs } from "./demo-loads.ts";
+import { DRAWN } from "./first-policy.ts";
 import { bytesOf, cfOf, type Counted, DEMO_NETWORKS, type DemoNetwork, lossOf } from "./demo-networks.ts";
 
 /** Of a page, as packets, and as bytes of its files. */
@@ -19,6 +21,11 @@ const FIRST_VISITS_A_SECOND = 25;
 const VISITS_A_SECOND = 3;
 /** ISO 3166-1 leaves it to its users: nobody's, as the networks' numbers. */
 const COUNTRY = "ZZ";
+
+/** What a dashboard of the demonstration says about them. */
+export const INVENTED =
+  `Emulated: the visitors are invented, and so are the times that their pages report. There are ${count(CLIENTS)} of them, and within two minutes ` +
+  `all have come. ${percent(DRAWN)} draw their answer, to compare HTTP/3 with HTTP/2. Nobody has the numbers of their networks.`;
 
 interface Sockets {
   readonly visitorsSocket: string;

@@ -19,11 +19,16 @@ export function firstPolicy(congestionControl: string): Policy {
 }
 
 /** So many clients draw: of each demonstration network 100 in each arm within two minutes, and enough who get the policy's own answer. */
-const DRAWN = 0.7;
+export const DRAWN = 0.7;
 
 /** The same for visitors who are not there: the one for cubic. Most of them draw, so that there is an effect to see. */
 export function firstPolicyForVisitors(): Policy {
-  return { ...emulatedPolicy(), exploration: { share: DRAWN }, reports: REPORTS };
+  return {
+    ...emulatedPolicy(),
+    source: "as by a server with cubic; most clients draw, to compare both",
+    exploration: { share: DRAWN },
+    reports: REPORTS,
+  };
 }
 
 /**
@@ -32,7 +37,7 @@ export function firstPolicyForVisitors(): Policy {
  */
 export function emulatedPolicy(): Policy {
   const { provenance: _, ...policy } = calibrated("cubic.json");
-  return { ...policy, source: "cubic.json, for visitors who are emulated" };
+  return { ...policy, source: "as by a server with cubic, for pages as if on another network" };
 }
 
 function calibrated(file: string): Policy {

@@ -27,7 +27,7 @@ it.each([
     "draws",
     { everyone: 4, ...none },
     [
-      "everyone: version 4, adaptive (for TCP with cubic); 50 % of clients draw their answer; pages of 10 % of clients report how long they took",
+      "everyone: version 4, adaptive (for TCP with cubic); 50 % of clients draw their answer, to compare both; pages of 10 % of clients report how long they took",
     ],
   ],
   ["a version that cannot be read", { everyone: 9, ...none }, ["everyone: version 9, which cannot be read"]],

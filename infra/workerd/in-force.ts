@@ -36,7 +36,9 @@ function policyText(policy: Policy | undefined): string {
   const facts = [
     mode === "observe" ? "observe: it measures, and offers nothing" : mode + source,
     rules.length === 0 ? "" : `${counted(rules.length, "rule")} of other modes`,
-    mode === "adaptive" && exploration.share > 0 ? `${percent(exploration.share)} of clients draw their answer` : "",
+    mode === "adaptive" && exploration.share > 0
+      ? `${percent(exploration.share)} of clients draw their answer, to compare both`
+      : "",
     reports.share === 0
       ? ""
       : `${reports.share < 1 ? `pages of ${percent(reports.share)} of clients` : "pages"} report how long they took${reports.inject ? ", by a script that the worker puts in" : ""}`,

@@ -60,7 +60,8 @@ export async function activatePolicy(
 }
 
 async function pushPolicy(socketPath: string, token: string, policy: Policy | object): Promise<number> {
-  const created = await callApi(socketPath, token, "POST", "policies", { policy });
+  const note = "source" in policy && typeof policy.source === "string" ? { note: policy.source } : {};
+  const created = await callApi(socketPath, token, "POST", "policies", { policy, ...note });
   const { version } = (created.json ?? {}) as { version?: number };
   if (version === undefined) throw new UserError(`The policy was refused: ${JSON.stringify(created.json)}`);
   return version;

@@ -13,9 +13,9 @@ import { runMain } from "../../base/run-main.ts";
 import { congestionText } from "./congestion-text.ts";
 import { DECISION_HEADINGS, decisionText, parseDecisionLine } from "./decision-text.ts";
 import { writeDemoConfig } from "./demo-config.ts";
-import { DEMO_NAMES, DEMO_NETWORKS, EMULATED_PREFIX, INVENTED, madeUpText } from "./demo-networks.ts";
+import { DEMO_NAMES, DEMO_NETWORKS, EMULATED_PREFIX, emulatedPath, madeUpText } from "./demo-networks.ts";
 import { startDemoOrigin } from "./demo-origin.ts";
-import { demoAddress, isDemoVisitor, sendDemoVisitors } from "./demo-visitors.ts";
+import { demoAddress, INVENTED, isDemoVisitor, sendDemoVisitors } from "./demo-visitors.ts";
 import { emulatedPolicy, firstPolicy, firstPolicyForVisitors } from "./first-policy.ts";
 import { inForceLines } from "./in-force.ts";
 import { lockFolder } from "./lock.ts";
@@ -91,7 +91,8 @@ async function main(): Promise<void> {
           if (Date.now() - printedAtMs < PRINTED_EVERY_MS) return;
           printedAtMs = Date.now();
         }
-        const madeUp = demo === undefined ? "" : madeUpText(decision?.request.asn);
+        const isThere = decision === undefined || !isDemoVisitor(decision.request);
+        const madeUp = demo === undefined ? "" : madeUpText(decision?.request.asn, isThere);
         console.log(decision === undefined ? line : decisionText(decision) + madeUp);
       },
     });
@@ -205,18 +206,18 @@ async function putFirstPolicy(system: System, token: string): Promise<void> {
 
 /** What the dashboard of a demonstration without them says. */
 const NOBODY_COMES =
-  "Nobody visits this demonstration but you. After DEMO_VISITORS=on npm start this shows within two minutes what HTTP/3 saved invented visitors.";
+  "Nobody visits this demonstration but you. After DEMO_VISITORS=on npm start this shows within two minutes for which of invented visitors HTTP/3 is faster.";
 
-const ABOUT_DEMO = `  On the page you can be decided as if on another network (emulated).
-  Where HTTP/3 is offered to you, your next page comes over it.
+const ABOUT_DEMO = `  On the page you can be decided as if on another network: pages below ${EMULATED_PREFIX} are (emulated).
+  Where HTTP/3 is offered to a browser that was started so, its next page comes over it.
   In front of your own site, which it only observes at first: ORIGIN=http://127.0.0.1:3000 npm start
 ${
   DEMO_VISITORS
-    ? `  Visitors who are not there come too, and are decided as by a server with cubic. The networks and addresses are nobody's:
+    ? `  All pages are decided as by a server whose TCP has cubic, also yours. Visitors who are not there come too. The networks and addresses are nobody's:
 ${DEMO_NETWORKS.map(({ asn, about }, client) => `           AS${asn}, such as ${demoAddress(client).address}   ${about}`).join("\n")}
-  Within two minutes the dashboard shows what HTTP/3 saved them. Here a line a second is printed about them. To ask about one:
+  Within two minutes the dashboard shows on which networks HTTP/3 is faster. Of their decisions one in a second is printed here. To ask about one:
            ${OWN}npm run policy -- explain --client ${demoAddress(3).address} --rtt 38`
-    : "  Start with DEMO_VISITORS=on, and invented visitors come too: within two minutes the dashboard shows what HTTP/3 saved them."
+    : "  Start with DEMO_VISITORS=on, and invented visitors come too: within two minutes the dashboard shows on which networks HTTP/3 is faster."
 }`;
 
 function welcome(
@@ -236,12 +237,18 @@ ${dashboard === undefined ? "" : `  See      ${dashboard.url}   (the dashboard: 
   This machine made the certificate itself: a browser asks once. To start one that trusts it, over HTTP/3 too:
            chromium --user-data-dir=$(mktemp -d) --ignore-certificate-errors-spki-list=${system.spkiSha256} \\
              --enable-quic --origin-to-force-quic-on=localhost:1 ${site}/
-  Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}/   (only pages are decided)
+  Try      ${curl} -D - -o /dev/null -H 'Accept: text/html' ${site}${somePage()}   (an offer is the header alt-svc; only pages are decided)
            ${OWN}npm run policy -- status   (in another terminal; see docs/operating.md, and ${site}/_h3/v1/reference for the API)
   In force ${inForce.join("\n           ")}
 ${ORIGIN === undefined ? `${ABOUT_DEMO}\n` : ""}  Ctrl-C ends everything.
 
 ${DECISION_HEADINGS}`;
+}
+
+/** A page that is offered HTTP/3: that of a distant network. A site of one's own has none that is sure to be. */
+function somePage(): string {
+  const distant = DEMO_NETWORKS.at(-1);
+  return ORIGIN === undefined && distant !== undefined ? emulatedPath(distant, 1) : "/";
 }
 
 /** Quotes a text so that a shell takes it as one word. */

@@ -133,13 +133,17 @@ export async function explain(
   };
   const unit = question.explorationUnit ?? units?.exploration;
   const decision = decisionOf(chosen.speaks, request, history, atMs, unit);
+  const valueOf = ({ advertise }: Decision): string | null => altSvcValue(advertise, question.port ?? port) ?? null;
+  const undrawn =
+    decision.reason === "exploration" ? decisionOf(chosen.speaks, request, history, atMs, undefined) : undefined;
   return {
     revision: chosen.revision,
     policyVersion: chosen.policyVersion,
     request,
     history,
     decision,
-    altSvc: altSvcValue(decision.advertise, question.port ?? port) ?? null,
+    altSvc: valueOf(decision),
+    ...(undrawn === undefined ? {} : { undrawn: { reason: undrawn.reason, altSvc: valueOf(undrawn) } }),
   };
 }
 

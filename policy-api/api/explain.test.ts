@@ -132,7 +132,9 @@ describe("on given facts", () => {
     [undefined, "h2-faster", null],
   ])("with the unit %s drawn to explore", async (explorationUnit, reason, altSvc) => {
     const policy = adaptivePolicy({ exploration: { share: 0.1 } });
-    expect(await explained({ request, policy, explorationUnit })).toMatchObject({ altSvc, decision: { reason } });
+    const answer = await explained({ request, policy, explorationUnit });
+    expect(answer).toMatchObject({ altSvc, decision: { reason } });
+    expect(answer["undrawn"]).toEqual(reason === "exploration" ? { reason: "h2-faster", altSvc: null } : undefined);
   });
 
   it("at a time of its own", async () => {

@@ -6,9 +6,9 @@ it("prints a month's bill by item, with the prices' date, and asks no server", a
   const { code, out, err } = await anna.does("cost --page-views 100M", 100);
   expect([code, err]).toEqual([0, ""]);
   expect(out).toMatch(/^item +a page +a month +included +price\n/);
-  expect(out).toMatch(/^invocations +1\.0 +100,000,000 +10,000,000 +\$27\.00$/m);
+  expect(out).toMatch(/^invocations +1\.00 +100,000,000 +10,000,000 +\$27\.00$/m);
   expect(out).toMatch(
-    /^\$\d+\.\d\d a month for 100,000,000 page views, with the plan's \$5\.\nA worker that only passes pages on: \$33\.40\.$/m,
+    /^\$\d+\.\d\d a month for 100,000,000 page views: the plan's \$5, and what goes beyond what it includes\.\nA worker that only passes pages on: \$33\.40\.$/m,
   );
   expect(out).toMatch(/Prices of\s\d{4}-\d\d-\d\d:\n {2}https:/);
   expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);

@@ -1,7 +1,7 @@
 import { ASSUMED, billOf, PRICES_FROM, PRICES_READ } from "./cost/bill.ts";
 import { COUNTED } from "./cost/counted.ts";
 import type { Command } from "./command.ts";
-import { count, roughly } from "./quantities.ts";
+import { count } from "./quantities.ts";
 import { table } from "./table.ts";
 
 export const COST: Command = {
@@ -35,15 +35,16 @@ should not pass the worker. What the worker itself asks, its subrequests, is not
     const bill = billOf(counted, pageViews);
     const rows = bill.items.map(({ name, perPage, perMonth, included, price }) => [
       name,
-      perPage.toPrecision(2),
-      roughly(perMonth),
+      // Stored bytes are of a client, for three days.
+      perPage < 1e-4 ? undefined : perPage.toPrecision(3),
+      count(Number(perMonth.toPrecision(3))),
       count(included),
       dollars(price),
     ]);
     const text = [
       table(["item", "a page", "a month", "included", "price"], rows, columns),
       "",
-      `${dollars(bill.total)} a month for ${count(pageViews)} page views, with the plan's $5.`,
+      `${dollars(bill.total)} a month for ${count(pageViews)} page views: the plan's $5, and what goes beyond what it includes.`,
       `A worker that only passes pages on: ${dollars(bill.passingOn)}.`,
       `A page makes about ${Math.round(counted.subrequests)} subrequests, which are not billed as requests of the worker.`,
       "",

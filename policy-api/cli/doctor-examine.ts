@@ -151,15 +151,15 @@ export async function examine(
         columns,
       ),
       "",
-      "What a browser does there, by the way in which the worker answers:",
+      `What a browser does there${certificate.isPublic === false ? ", once it is set to take the certificate" : ""}, by the way in which the worker answers:`,
       "",
       table(
         ["way", "browser", "follows an offer", "stays without one", "goes back when told", "works"],
         ACTUATORS.flatMap((way) => {
-          const name = way === current ? `${way} (in force)` : way;
+          const name = `${way} (${way === current ? "" : "not "}in force)`;
           const [chromium, firefox] = [shownPrediction(ways[way]), shownPrediction(inFirefox[way])];
           return chromium.join() === firefox.join()
-            ? [[name, "both", ...chromium]]
+            ? [[name, "Chromium, Firefox", ...chromium]]
             : [
                 [name, "Chromium", ...chromium],
                 [name, "Firefox", ...firefox],
@@ -239,7 +239,11 @@ function probedRow({ actuator, answer, probe, seen }: Probed): Row {
 }
 
 function pageRow({ path, status, altSvc }: Seen): Row {
-  return { tried: `page ${path} (${status})`, came: shown(altSvc), means: "what it says to us now, whoever says it" };
+  return {
+    tried: `page ${path} (${status})`,
+    came: shown(altSvc),
+    means: "the answer now, by the worker or by another",
+  };
 }
 
 /** Pages read what their connection lost from this part of Server-Timing. */

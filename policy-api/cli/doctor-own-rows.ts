@@ -24,7 +24,7 @@ export function workerRows(probes: readonly Probe[]): readonly Row[] {
     {
       tried: "look-up of the policy",
       came: rangeOf(probes.map(({ policyMs }) => policyMs)),
-      means: "a page waits for it in a new isolate alone",
+      means: "only the first page of a new isolate waits for it",
     },
   ];
 }

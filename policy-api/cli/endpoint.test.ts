@@ -40,11 +40,11 @@ describe("where the server is", () => {
   });
 
   it("is asked for where npm start has left nothing", () => {
-    expect(() => findEndpoint({}, testIo())).toThrow("Which server? Give --url or set H3_URL");
+    expect(() => findEndpoint({}, testIo())).toThrow("Which server? `npm start` has left no token in");
     // Last answers of commands make the folder too.
     const io = testIo();
     mkdirSync(join(io.projectFolder, ".adaptive-h3"));
-    expect(() => findEndpoint({}, io)).toThrow("Which server? Give --url or set H3_URL");
+    expect(() => findEndpoint({}, io)).toThrow("Which server? `npm start` has left no token in");
   });
 
   // A token that is sent to a server that did not make it is a token given away.

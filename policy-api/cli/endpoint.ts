@@ -51,8 +51,8 @@ export function findEndpoint(options: Options, io: Io): Endpoint {
   // Without a token the folder has no more than last answers.
   if (given === undefined && !existsSync(join(state, "token")))
     throw misused(
-      "Which server? Give --url or set H3_URL, as to `wrangler dev`'s http://localhost:8787. Without either it is the one of " +
-        `\`npm start\`, which has left no token in ${state}.`,
+      `Which server? \`npm start\` has left no token in ${state}. Does it run there? It may have another STATE_DIR: then set the same one here. ` +
+        "For any other server give --url or set H3_URL, as to `wrangler dev`'s http://localhost:8787.",
     );
   const made = (name: string): string | undefined => {
     const file = join(state, name);

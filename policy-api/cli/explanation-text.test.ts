@@ -43,7 +43,7 @@ it("tells gains as speeds, and what an offer changes", () => {
       "a later visit's page is 5 % faster (give or take 0 %); to offer it makes this page 20 % slower; " +
       "both count this client's own loads: 4 % slower",
     "an offer":
-      "changes 1.2 next pages and 0.05 later visits, on average: each 25 % slower (give or take 10.5 %), this page counted in",
+      "changes 1.2 next pages and 0.05 later visits, on average, and makes each of them 25 % slower (give or take 10.5 %), this page's loss counted in",
     chance: "95 % that this policy gives this answer here",
   });
 });
@@ -58,16 +58,25 @@ it.each<[string, Partial<typeof worth>, string | undefined]>([
   [
     "one page",
     { pages: 1, returns: 0, price: 0 },
-    "changes 1 next page, on average: each 25 % slower (give or take 10.5 %)",
+    "changes 1 next page, on average, and makes each of them 25 % slower (give or take 10.5 %)",
   ],
   [
     "a return alone",
     { pages: 0, returns: 1, price: 0 },
-    "changes 1 later visit, on average: each 25 % slower (give or take 10.5 %)",
+    "changes 1 later visit, on average, and makes each of them 25 % slower (give or take 10.5 %)",
   ],
   ["nothing", { pages: 0, returns: 0 }, "changes no page"],
 ])("what an offer of %s is worth", (_name, over, text) => {
   expect(linesOf({ decision: { ...worth, ...over } })["an offer"]).toBe(text);
+});
+
+it("tells of a drawn answer what it would be without the draw", () => {
+  const decision = { ...worth, reason: "exploration" as const };
+  const undrawn = { reason: "quic-loses" as const, altSvc: "clear" };
+  expect(linesOf({ decision, undrawn })["without the draw"]).toBe(
+    "alt-svc: clear (nothing is offered, and an earlier offer may still live); quic-loses: most likely the network drops packets of QUIC alone",
+  );
+  expect(linesOf()).not.toHaveProperty("without the draw");
 });
 
 it("tells nothing of gains where none were reckoned", () => {

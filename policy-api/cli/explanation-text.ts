@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
   "mode-fixed-h2": "the policy's mode here is fixed-h2: never offer",
   "mode-fixed-h3": "the policy's mode here is fixed-h3: always offer",
   "kill-switch": "the kill switch is on, whatever the policy says",
-  "not-measured": "nobody has measured what the policy's method needs: an RTT, or for zero lines a loss",
+  "not-measured": "nobody has measured what the policy's method needs: an RTT, or by zero-lines a loss",
   "h3-faster": "HTTP/3 is expected to be faster, by more than the margin",
   "h2-faster": "HTTP/2 is expected to be faster",
   "within-margin": "the margin decides: by the expected gain alone, the answer would be the other one",
@@ -29,14 +29,13 @@ const REASONS: Readonly<Record<Reason, string>> = {
  * @param isLookedUp whether the server looked up a client, about whom it may store more than counts
  */
 export function explanationText(explanation: Explanation, isLookedUp: boolean): string {
-  const { policyVersion, revision, request, history, decision, altSvc } = explanation;
+  const { policyVersion, revision, request, history, decision, altSvc, undrawn } = explanation;
   const { mode, reason, propensity, next, saving } = decision;
   const version = `version ${policyVersion}${revision === null ? "" : ` (revision ${revision})`}`;
-  // A newer server may have reasons that are not in the table.
-  const why: string | undefined = REASONS[reason];
   return nameList({
     header: headerText(altSvc, reason),
-    reason: `${reason}: ${why ?? "a reason that this program does not know"}`,
+    reason: reasonText(reason),
+    "without the draw": undrawn && `${headerText(undrawn.altSvc, undrawn.reason)}; ${reasonText(undrawn.reason)}`,
     policy: `${policyVersion === null ? "that of the file" : version}, in mode ${mode} on ${request.path}`,
     request: requestText(request),
     known: historyText(history, isLookedUp),
@@ -45,6 +44,12 @@ export function explanationText(explanation: Explanation, isLookedUp: boolean): 
     "an offer": saving && worthText(decision),
     chance: `${percent(propensity)} that this policy gives this answer here`,
   });
+}
+
+function reasonText(reason: Reason): string {
+  // A newer server may have reasons that are not in the table.
+  const why: string | undefined = REASONS[reason];
+  return `${reason}: ${why ?? "a reason that this program does not know"}`;
 }
 
 function lossesText({ lossRatio, quicAlone = 0 }: Decision): string {
@@ -74,7 +79,10 @@ function gainsText({ next, return: again, price, ceiling, ownShift, rttMs, conte
     ifGiven(next, (gain) => `the next page of this visit is ${expectedText(gain)}`),
     ifGiven(again, (gain) => `a later visit's page is ${expectedText(gain)}`),
     ifGiven(price || undefined, (lost) => `to offer it makes this page ${speedText(-lost)}`),
-    ifGiven(ceiling || undefined, (lost) => `both count that HTTP/3 carries only so much: ${speedText(lost)}`),
+    ifGiven(
+      ceiling || undefined,
+      (lost) => `both count that HTTP/3 carries only so much on a fast line: ${speedText(lost)}`,
+    ),
     ifGiven(ownShift || undefined, (shift) => `both count this client's own loads: ${speedText(shift)}`),
   ];
   return `${at.filter(Boolean).join(" and ")}: ${parts.filter(Boolean).join("; ")}`;
@@ -86,7 +94,8 @@ function worthText({ saving, price = 0, pages = 0, returns = 0 }: Decision): str
     ...(pages === 0 ? [] : [`${roughly(pages)} next ${pages === 1 ? "page" : "pages"}`]),
     ...(returns < 0.005 ? [] : [`${roughly(returns)} later ${returns === 1 ? "visit" : "visits"}`]),
   ].join(" and ");
-  return `changes ${changed}, on average: each ${expectedText(saving)}${price === 0 ? "" : ", this page counted in"}`;
+  const ofThis = price === 0 ? "" : ", this page's loss counted in";
+  return `changes ${changed}, on average, and makes each of them ${expectedText(saving)}${ofThis}`;
 }
 
 function requestText({ transport, rttMs, deliveryRateBps, asn, country }: Explanation["request"]): string {

@@ -48,7 +48,7 @@ describe("help", () => {
       "list --share 5%",
       "`list` takes no --share; it takes --help, --json, --url, --token-file, --ca, --limit, --before.",
     ],
-    ["list", "Which server? Give --url or set H3_URL"],
+    ["list", "Which server? `npm start` has left no token in"],
   ])("%j means nothing", async (line, sentence) => {
     const { code, out, err } = await does(line);
     expect([code, out]).toEqual([2, ""]);

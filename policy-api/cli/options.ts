@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { parseArgs } from "node:util";
 import { misused, nearest } from "./failure.ts";
 import { TARGETS } from "../decision/compiled/targets.ts";
@@ -69,6 +70,11 @@ const readHost: Read<string> = (text, option) => {
   return text;
 };
 
+const readAddress: Read<string> = (text, option) => {
+  if (isIP(text) === 0) throw mustBe("be an IPv4 or IPv6 address", option, text);
+  return text;
+};
+
 /** Over plain http only what is on this machine is asked. */
 export const readServiceUrl: Read<string> = (text, option) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -101,7 +107,7 @@ const OPTIONS = {
   before: readVersion,
   share: readShare,
   path: readPath,
-  client: readText,
+  client: readAddress,
   transport: oneOf(TRANSPORTS),
   rtt: numberUpTo(3_600_000),
   loss: readShare,

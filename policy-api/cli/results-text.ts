@@ -16,10 +16,13 @@ function savedRange(slice: Slice, outcome: "load" | "lcp"): string | undefined {
   return saved === null ? undefined : `${inPercent(saved.low)} to ${inPercent(saved.high)}`;
 }
 
-/** Undefined while too few clients have reported. */
-function claimText(slice: Slice, outcome: "load" | "lcp"): string | undefined {
+/** What is claimed, or in a few words why nothing is. Undefined while too few clients have reported. */
+function claimText(slice: Slice, outcome: "load" | "lcp", { grounds }: Pick<Results, "grounds">): string | undefined {
   const { saved, claim } = slice[outcome];
-  return claim.kind === "none" ? (saved === null ? undefined : "not yet") : claim.kind;
+  if (saved === null) return undefined;
+  if (claim.kind !== "none") return claim.kind;
+  if (grounds.objections.length > 0) return "in doubt";
+  return saved.low > 0 || saved.high < 0 ? "not for all pages" : "not yet";
 }
 
 export function inPercent(share: number): string {
@@ -49,20 +52,23 @@ export function resultsText(results: Results, columns: number): string {
   const slices = slicesOf(results);
   const notes = [
     ...doubtsOf(results),
-    ...(cells.length > 0 ? [`${counted(cells.length, "cell")} of the gain table: with --json.`] : []),
+    ...(cells.length > 0
+      ? [`By RTT and bytes at once (${counted(cells.length, "cell")} of the gain table): with --json.`]
+      : []),
   ];
   const isEmpty = isEmptyOf(results);
   const tables = [
     `Version ${version}. A / B: A is for clients that were offered HTTP/3, B for clients that were not. \`saved\` is an interval of 95 %. Each ` +
-      "holds by itself, however often you look. The site's claim is that of `all`, about the load. `not yet`: " +
-      "the interval holds 0, or would hold it if pages without a report were slow, or a sentence below says what speaks against a claim.",
+      "holds by itself, however often you look. The site's claim is that of `all`, about the load. Claims: " +
+      "`-`, too few clients; `not yet`, the interval holds 0; `not for all pages`, it would hold 0 if pages without a report were slow; " +
+      "`in doubt`, a sentence below says what speaks against it.",
     "",
     "Time until the load event",
-    timesTable(slices, "load", columns),
+    timesTable(results, "load", columns),
     "",
     ...(everyone.offered.lcp === null && everyone.withheld.lcp === null
       ? ["Largest Contentful Paint: too few pages said it."]
-      : ["Largest Contentful Paint", timesTable(slices, "lcp", columns)]),
+      : ["Largest Contentful Paint", timesTable(results, "lcp", columns)]),
     "",
     "Pages",
     pagesTable(slices, columns),
@@ -73,7 +79,7 @@ export function resultsText(results: Results, columns: number): string {
     nameList(besides(results)),
     "",
     ...(notes.length === 0 ? [] : [...notes, ""]),
-    sentence,
+    [sentence, ...networksShown(results)].join(" "),
     ...(isEmpty && objects.answered > 0 ? HOW_TO_DRAW : []),
   ].join("\n");
 }
@@ -102,7 +108,12 @@ export function savedView(results: Results, names?: NetworkNames): SavedView {
     if (clients === undefined) return [];
     const saved = savedRange(slice, "load");
     return [
-      [name, clients, saved === undefined ? "too few clients" : `${saved} %`, claimText(slice, "load") ?? "not yet"],
+      [
+        name,
+        clients,
+        saved === undefined ? "too few clients" : `${saved} %`,
+        claimText(slice, "load", results) ?? "not yet",
+      ],
     ];
   });
   return {
@@ -137,7 +148,7 @@ function doubtsOf({ objects, everyone, grounds, harm, harmComparable }: Results)
       !harmComparable &&
       "Whether this version harms is not known: where it offers HTTP/3, clients cannot be compared.",
     everyone.load.claim.withstandsLies === false &&
-      "If 5 % of the visitors lied as well as they can, the claim would not hold.",
+      "Visitors can invent the times of their pages. If 5 % of them did, as well as they can, the claim of `all` would not hold.",
   ].filter((note) => typeof note === "string");
 }
 
@@ -154,10 +165,10 @@ function slicesOf(
   ];
 }
 
-function timesTable(slices: readonly NamedSlice[], outcome: "load" | "lcp", columns: number): string {
+function timesTable(results: Results, outcome: "load" | "lcp", columns: number): string {
   return table(
     ["whose", "clients", "mean, ms", "p75, ms", "p99, ms", "saved, %", "claim"],
-    slices.map(([name, slice]) => {
+    slicesOf(results).map(([name, slice]) => {
       const time = (of: "meanMs" | "p75Ms" | "p99Ms"): string | undefined =>
         both(
           slice,
@@ -171,7 +182,7 @@ function timesTable(slices: readonly NamedSlice[], outcome: "load" | "lcp", colu
         time("p75Ms"),
         time("p99Ms"),
         savedRange(slice, outcome),
-        claimText(slice, outcome),
+        claimText(slice, outcome, results),
       ];
     }),
     columns,

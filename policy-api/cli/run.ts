@@ -52,7 +52,7 @@ async function resultOf(argv: readonly string[], io: Io): Promise<Result> {
   requireOnly(options, command.options ?? [], command.name);
   const [min, max] = command.words ?? [0, 0];
   if (words.length < min || words.length > max)
-    throw new Failure(EXIT.usage, `It is: ${command.name} ${command.usage}`.trim());
+    throw new Failure(EXIT.usage, `${tooMany(words[max])}It is: ${command.name} ${command.usage}`.trim());
   const result = await command.run({
     words,
     options,
@@ -68,6 +68,10 @@ async function resultOf(argv: readonly string[], io: Io): Promise<Result> {
   });
   keep(command.name, argv, result, io);
   return result;
+}
+
+function tooMany(word: string | undefined): string {
+  return word === undefined ? "" : `Nothing takes ${JSON.stringify(word)} there. `;
 }
 
 /** Keeps an answer that the dashboard shows. The answer itself does not fail by it. */

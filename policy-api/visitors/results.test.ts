@@ -102,14 +102,14 @@ describe("the sentence", () => {
 
   it("says what was shown, by RTT", () => {
     expect(said(FAR, NEAR)).toMatch(
-      /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors with an RTT from 150 ms on it saves \d+ to \d+ %; under 150 ms nothing can be said yet\.$/,
+      /^In all, offering HTTP\/3 saves \d+ to \d+ % of the load time; for visitors with an RTT from 150 ms on it saves \d+ to \d+ %; nothing can be said yet of those under 150 ms as a whole\.$/,
     );
   });
 
   it("joins neighbours that say the same", () => {
     const sentence = said(FAR, { ...FAR, rttMs: 100, saves: 0.3 }, { ...NEAR, rttMs: 5 });
     expect(sentence).toMatch(/for visitors with an RTT from 80 ms on it saves \d+ to \d+ %/);
-    expect(sentence).toMatch(/; under 80 ms nothing can be said yet\.$/);
+    expect(sentence).toMatch(/; nothing can be said yet of those under 80 ms as a whole\.$/);
   });
 
   it("says where HTTP/3 is slower, and names each range about which nothing can be said", () => {
@@ -117,7 +117,9 @@ describe("the sentence", () => {
     expect(sentence).toMatch(
       /for visitors with an RTT from 10 to 30 ms (it|offering HTTP\/3) makes pages take \d+ to \d+ % longer/,
     );
-    expect(sentence).toMatch(/; under 10 ms and from 30 to 150 ms nothing can be said yet\.$/);
+    expect(sentence).toMatch(
+      /; nothing can be said yet of those under 10 ms or of those from 30 to 150 ms as a whole\.$/,
+    );
   });
 
   it.each<[string, DrawnPlace[], RegExp]>([

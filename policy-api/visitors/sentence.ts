@@ -44,7 +44,12 @@ export function sentenceOf({ objects, clients, objections, everyone: claim, rttC
   else say("In all,", claim.kind, claim.interval);
   for (const { kind, interval, ...range } of groups)
     if (kind !== "none" && interval !== undefined) say(`for visitors ${withRttText(range)}`, kind, interval);
-  if (silent.length > 0) parts.push(`${isSilent ? "by RTT" : silent.join(" and ")} nothing can be said yet`);
+  if (silent.length > 0)
+    parts.push(
+      isSilent
+        ? "by RTT nothing can be said yet"
+        : `nothing can be said yet of those ${silent.join(" or of those ")} as a whole`,
+    );
   return `${parts.join("; ")}.`;
 }
 

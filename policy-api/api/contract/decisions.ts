@@ -181,6 +181,11 @@ export const Explanation = strict({
   history: History,
   decision: Decision,
   altSvc,
+  undrawn: strict({ reason: z.enum(REASONS), altSvc })
+    .optional()
+    .openapi({
+      description: "What the policy would answer a client that does not draw. Only where the answer was drawn",
+    }),
 }).openapi("Explanation");
 export type Explanation = z.infer<typeof Explanation>;
 

@@ -61,8 +61,9 @@ function showSaved(results: DashboardData["results"]): void {
     return;
   }
   const { version, sentence, rows, doubts } = results.value;
-  const caption = `Load time that an offer saves, under version ${version}, by RTT, country and network. Below 0 an offer costs time: there the policy is to make none. The intervals are of 95 %. A claim would hold even if \
-the pages without a report were slow. Clients: offered / not offered, as they were drawn. So the line of all is HTTP/3 for everybody beside HTTP/3 for nobody.${whoseText(rows.map(([whose]) => whose))}`;
+  const caption = `Load time that an offer saves, under version ${version}, by RTT, country and network. Below 0 an offer costs time: there the policy is to make none. The intervals are of 95 %. Clients: offered / not offered, as they were \
+drawn. So the line of all is HTTP/3 for everybody beside HTTP/3 for nobody. No claim: "not yet" where the interval holds 0, "not for all pages" where it would if pages without a report were slow, \
+"in doubt" where a sentence below says why.${whoseText(rows.map(([whose]) => whose))}`;
   const headings = ["whose", "clients", "saved", "claim"];
   byId("effect").replaceChildren(
     element("p", { class: "answer" }, sentence),
@@ -92,9 +93,16 @@ function showAnswer(name: "doctor" | "cost", part: Part<KeptAnswer | null>): voi
       ? [paragraph(`None is kept on this machine. This command makes one: npm run policy -- ${name}`)]
       : [
           paragraph(`${timeOf(answer.atMs)}, ${answer.command}`),
-          element("pre", { class: "kept", tabindex: "0" }, answer.text),
+          ...answer.text
+            .split("\n\n")
+            .map((block) => element("pre", isTable(block) ? { class: "kept", tabindex: "0" } : {}, block)),
         ]),
   );
+}
+
+/** Columns of a terminal are two blanks apart. */
+function isTable(text: string): boolean {
+  return /\S {2,}\S/.test(text);
 }
 
 function timeOf(ms: number): string {

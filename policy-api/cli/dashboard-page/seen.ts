@@ -65,10 +65,14 @@ export function seenTable(cells: readonly Cell[], version: number | undefined): 
   const losses = LOSSES.map((loss) => (loss === UNKNOWN ? "not known" : loss === "0" ? "none" : percent(Number(loss))));
   const whose = `Version ${version}, everyone's, offers HTTP/3 on the path /`;
   const offers = cells.some(({ answer }) => answer === "h3")
-    ? `${whose} where it is outlined.`
+    ? `${whose} where it is outlined, to a client whose loss is that of TCP.`
     : `${whose} to none of these.`;
   const outlined = version === undefined ? "" : ` ${offers}`;
-  return tableOf(`Share of pages, by RTT and loss, each from this value on.${outlined}`, ["RTT", ...losses], rows);
+  return tableOf(
+    `Share of pages, by RTT and loss, each from this value up to the next one.${outlined}`,
+    ["RTT", ...losses],
+    rows,
+  );
 }
 
 function cellOf({ pages, share, answer, offered }: Cell, most: number): HTMLTableCellElement {

@@ -65,7 +65,7 @@ export function drawSeries(into: HTMLElement, { atS, values }: Series): void {
       tzDate: utc,
       axes: [
         { ...axis, values: (_, splits) => timesAt(splits) },
-        { ...axis, size: 60 },
+        { ...axis, size: 60, label: "pages an hour", labelSize: 20 },
       ],
       series: [
         {},

@@ -60,7 +60,7 @@ export function advise(looked: Looked): readonly string[] {
   const first = ofAnswers(looked);
   if (first.length + rest.length === 0)
     return [
-      'Nothing is to be done here. Does the worker still observe? Then activate a policy ("A staged change" in docs/operating.md).',
+      'Nothing is to be done here. Where `status` says observe, activate a policy ("A staged change" in docs/operating.md).',
     ];
   return [...first, ...rest];
 }
