@@ -40,6 +40,7 @@ export async function callApi(
  * Stores a policy as a version and activates it for everyone, whatever was active before.
  *
  * @param onPaths Policies that other pages get, by what their paths begin with.
+ * @param noteOf What a version's note is.
  * @returns the version for everyone.
  * @throws UserError if the API refuses a policy or its activation.
  */
@@ -48,20 +49,20 @@ export async function activatePolicy(
   token: string,
   policy: Policy | object,
   onPaths: Readonly<Record<string, Policy>> = {},
+  noteOf: (policy: Partial<Policy>) => string | undefined = () => undefined,
 ): Promise<number> {
-  const everyone = await pushPolicy(socketPath, token, policy);
+  const everyone = await pushPolicy(socketPath, token, policy, noteOf(policy));
   const stages: Stage[] = [];
   for (const [pathPrefix, its] of Object.entries(onPaths))
-    stages.push({ version: await pushPolicy(socketPath, token, its), share: 1, pathPrefix });
+    stages.push({ version: await pushPolicy(socketPath, token, its, noteOf(its)), share: 1, pathPrefix });
   const activation: NewActivation = { everyone, stages };
   const put = await callApi(socketPath, token, "PUT", "activation", activation, { "if-match": "*" });
   if (put.status !== 200) throw new UserError(`The policy was not activated: ${JSON.stringify(put.json)}`);
   return everyone;
 }
 
-async function pushPolicy(socketPath: string, token: string, policy: Policy | object): Promise<number> {
-  const note = "source" in policy && typeof policy.source === "string" ? { note: policy.source } : {};
-  const created = await callApi(socketPath, token, "POST", "policies", { policy, ...note });
+async function pushPolicy(socketPath: string, token: string, policy: Policy | object, note?: string): Promise<number> {
+  const created = await callApi(socketPath, token, "POST", "policies", { policy, ...(note !== undefined && { note }) });
   const { version } = (created.json ?? {}) as { version?: number };
   if (version === undefined) throw new UserError(`The policy was refused: ${JSON.stringify(created.json)}`);
   return version;

@@ -201,7 +201,8 @@ async function putFirstPolicy(system: System, token: string): Promise<void> {
   if (status !== 200) throw new UserError(`The policy store does not answer: ${JSON.stringify(json)}`);
   if ((json as { revision?: number }).revision !== 0) return;
   const policy = DEMO_VISITORS ? firstPolicyForVisitors() : firstPolicy(system.congestion[0] ?? "");
-  await activatePolicy(system.workerd.visitorsSocket, token, policy, { [EMULATED_PREFIX]: emulatedPolicy() });
+  const onPaths = { [EMULATED_PREFIX]: emulatedPolicy() };
+  await activatePolicy(system.workerd.visitorsSocket, token, policy, onPaths, ({ source }) => source);
 }
 
 /** What the dashboard of a demonstration without them says. */
