@@ -67,6 +67,24 @@ describe("play", () => {
     expect(seen).toEqual([0, 1_000, 2_000, 0, 0, 0]);
   });
 
+  it("an edge that rehearses shows what the network drops of UDP before a page depends on it, unless the next one comes at once", () => {
+    const lostOverQuic = (policedLossRatio: number, nextAtS: number): number[] => {
+      const lost: number[] = [];
+      const asked: Contender = ({ history: { connections = [] } }) => {
+        const quic = connections.filter(
+          ({ packets, transport, ageMs }) => packets > 0 && transport === "quic" && ageMs >= 0,
+        );
+        lost.push(quic.reduce((sum, { packets, lost: of }) => sum + of / packets, 0));
+        return 60;
+      };
+      play(0, life([[0, nextAtS]], { policedLossRatio }), asked, playing({ rehearses: true }), seededRandom(1, "test"));
+      return lost;
+    };
+    expect(lostOverQuic(0, 10)).toEqual([0, 0]);
+    expect(lostOverQuic(0.1, 10)[1]).toBeCloseTo(0.1, 1);
+    expect(lostOverQuic(0.1, 2)).toEqual([0, 0]);
+  });
+
   it("a client that moved is not known, and its pages are those of the other path", () => {
     const moved: Life = {
       ...life([[0], [600]]),
@@ -141,6 +159,7 @@ const input = (over: Partial<JudgeInput> = {}): JudgeInput => ({
   price: () => 0,
   withReturns: true,
   countsPackets: true,
+  rehearses: false,
   weightOf: () => 1,
   seed: 1,
   ...over,
@@ -195,6 +214,9 @@ describe("the judge", () => {
     const [policed] = classesOf([gainsOf(input({ description: { ...DESCRIPTION, udp } }))]);
     expect(policed?.share).toBeGreaterThan(0.3);
     expect(policed?.gains["always"]).toBeLessThan(policed?.gains[OURS] ?? Number.NaN);
+    const [rehearsed] = classesOf([gainsOf(input({ description: { ...DESCRIPTION, udp }, rehearses: true }))]);
+    expect(rehearsed?.gains[OURS]).toBeGreaterThan(policed?.gains[OURS] ?? Number.NaN);
+    expect(rehearsed?.gains["always"]).toBe(policed?.gains["always"]);
     // Twice the same stack: their gains are summed.
     const lossy = classesOf([judged, judged]).find(({ of }) => of === "0.1 % lost or more");
     expect(lossy?.gains[OURS]).toBeCloseTo(2 * gainIn("0.1 % lost or more", OURS));

@@ -19,6 +19,7 @@ export interface JudgeInput {
   readonly price: Playing["price"];
   readonly withReturns: boolean;
   readonly countsPackets: boolean;
+  readonly rehearses: boolean;
   /** How much a client counts: another mix of the population than it was drawn from. */
   readonly weightOf: (client: MeasuredClient) => number;
   readonly seed: number;
@@ -77,7 +78,7 @@ interface Played {
  * on one half of its loads and scored on the other. Pure.
  */
 export function gainsOf(input: JudgeInput): Played {
-  const { stack, ours, others, price, countsPackets, weightOf, seed } = input;
+  const { stack, ours, others, price, countsPackets, rehearses, weightOf, seed } = input;
   const clients = input.clients.filter(
     ({ loads }) => loads[stack.tcp] !== undefined && loads[stack.quic] !== undefined,
   );
@@ -94,7 +95,7 @@ export function gainsOf(input: JudgeInput): Played {
     });
     const timesBy = (half: 0 | 1) => halves.map(({ h2, h3 }) => ({ h2: timesOf(h2[half]), h3: timesOf(h3[half]) }));
     const [scored, sighted] = halving % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const);
-    const playing: Playing = { clients, stack, times: timesBy(scored), price, countsPackets };
+    const playing: Playing = { clients, stack, times: timesBy(scored), price, countsPackets, rehearses };
     const seen: Playing = { ...playing, times: timesBy(sighted) };
     const contenders: Readonly<Record<string, Contender>> = {
       never,

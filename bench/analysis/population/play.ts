@@ -39,6 +39,8 @@ export interface Playing {
   readonly price: (rttMs: number) => number;
   /** Whether anybody counts packets: Cloudflare's worker sees none. */
   readonly countsPackets: boolean;
+  /** Whether the edge tries a QUIC connection before a page depends on it (infra/edge/internal/rehearsal). */
+  readonly rehearses: boolean;
 }
 
 const NOON_MS = 1_800_000_000_000;
@@ -51,7 +53,7 @@ export function play(
   index: number,
   life: Life,
   contender: Contender,
-  { clients, stack, times, price, countsPackets }: Playing,
+  { clients, stack, times, price, countsPackets, rehearses }: Playing,
   random: Random,
 ): View[] {
   const views: View[] = [];
@@ -65,6 +67,7 @@ export function play(
       sampleOf(load, transport, ++connections, atMs, countsPackets, transport === "quic" ? policed : 0),
     );
   };
+  let rehearsed: PathSample | undefined;
   let offerUntilMs = 0;
   let answeredAtMs = 0;
   let place = index;
@@ -73,6 +76,7 @@ export function play(
     if (visit.movedBy !== undefined) {
       place = (index + visit.movedBy) % clients.length;
       known = [];
+      rehearsed = undefined;
       // Another path: its network treats UDP as most do.
       policed = 0;
     }
@@ -90,6 +94,9 @@ export function play(
       const isClosed = page === 0 || sinceMs - beforeMs > QUIC_IDLE_MS;
       beforeMs = sinceMs;
       const nowMs = NOON_MS + sinceMs;
+      // A page that comes sooner ends it.
+      if (rehearsed !== undefined && rehearsed.atMs <= nowMs) known = addSample(known, rehearsed);
+      rehearsed = undefined;
       const transport: Transport = onQuic ? "quic" : "tcp";
       const load = anyLoad(client, transport, stack, random);
       const asked: Situation = {
@@ -117,6 +124,13 @@ export function play(
       learn(client, transport, nowMs + 1);
       if (maS > 0) offerUntilMs = Math.max(offerUntilMs, nowMs + 1_000 * maS);
       else offerUntilMs = 0;
+      // A browser opens its QUIC connection beside the page that brought the offer. The edge samples it once it has tried it.
+      const tcp = load && sampleOf(load, "tcp", 0, nowMs, countsPackets, 0);
+      const quic = rehearses && maS > 0 && !onQuic && !life.isUdpBlocked && anyLoad(client, "quic", stack, random);
+      if (tcp && quic) {
+        const atMs = nowMs + (views.at(-1)?.ms ?? 0) + REHEARSAL_MS;
+        rehearsed = rehearsalOf(quic, tcp, `c${++connections}`, atMs, policed, random);
+      }
       answeredAtMs = nowMs;
       onQuic = offerUntilMs > nowMs && !life.isUdpBlocked;
     }
@@ -167,6 +181,32 @@ function sampleOf(
     deliveryRateBps,
     closing: true,
   };
+}
+
+/** After a page, until the worker knows what was lost: 0.3 s of rest, what is sent, and what was lost of it. */
+const REHEARSAL_MS = 1_000;
+/** Of 1,400 bytes: 128 kB, and 1 MB where QUIC loses so many times as much of it as TCP did. */
+const REHEARSAL_PACKETS = { least: 94, most: 749, unlike: 3 } as const;
+
+/** What the edge counts of a connection that it tries, as infra/edge/internal/rehearsal does: it says nothing of speed. */
+function rehearsalOf(
+  { packets, lost, rttMs }: MeasuredLoad,
+  tcp: Pick<PathSample, "packetsSent" | "packetsLost">,
+  connectionId: string,
+  atMs: number,
+  policed: number,
+  random: Random,
+): PathSample {
+  const lossRatio = packets > 0 ? Math.min(1, lost / packets + policed) : policed;
+  const { least, most, unlike } = REHEARSAL_PACKETS;
+  const lostOf = (sent: number): number =>
+    Array.from({ length: sent }, random).filter((unit) => unit < lossRatio).length;
+  let [packetsSent, packetsLost]: [number, number] = [least, lostOf(least)];
+  if (packetsLost * (tcp.packetsSent ?? 0) > unlike * (tcp.packetsLost ?? 0) * packetsSent) {
+    packetsLost += lostOf(most - least);
+    packetsSent = most;
+  }
+  return { transport: "quic", connectionId, atMs, rttMs, packetsSent, packetsLost, closing: false };
 }
 
 /** One visit of a client: its pages, and when each begins. */

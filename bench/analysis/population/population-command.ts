@@ -37,7 +37,9 @@ export const STACKS: readonly Stack[] = (["cubic", "bbr"] as const).flatMap((tcp
   QUIC_SENDERS.map((quic) => ({ tcp, quic })),
 );
 
-type Question = Pick<JudgeInput, "withReturns" | "countsPackets" | "weightOf"> & { readonly about: string };
+type Question = Pick<JudgeInput, "withReturns" | "countsPackets" | "rehearses" | "weightOf"> & {
+  readonly about: string;
+};
 
 /** Plays every policy on the measured clients of a population. @throws UserError */
 export async function populationCommand(args: readonly string[]): Promise<void> {
@@ -113,11 +115,12 @@ function questions({ description }: Population): Question[] {
     (share: number) =>
     ({ mix }: MeasuredClient): number =>
       mix === "cellular" ? share / cellular : (1 - share) / (1 - cellular);
-  const usual = { countsPackets: true, withReturns: true, weightOf: () => 1 };
+  const usual = { countsPackets: true, rehearses: false, withReturns: true, weightOf: () => 1 };
   return [
     { ...usual, about: "One visit, by a client that nobody has seen", withReturns: false },
     { ...usual, about: "A visit and up to two returns" },
     { ...usual, about: "The same with Cloudflare's inputs: RTT, and no packets counted", countsPackets: false },
+    { ...usual, about: "The same where the edge rehearses", rehearses: true },
     { ...usual, about: "A fifth of the clients cellular", weightOf: withCellular(0.2) },
     { ...usual, about: "Three fifths of the clients cellular", weightOf: withCellular(0.6) },
     { ...usual, about: "Half as many clients with loss", weightOf: ({ lossRatio }) => (lossRatio > 0 ? 0.5 : 1) },

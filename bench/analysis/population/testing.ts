@@ -61,5 +61,6 @@ export const playing = (over: Partial<Playing> = {}): Playing => ({
   })),
   price: () => 0.25,
   countsPackets: true,
+  rehearses: false,
   ...over,
 });
