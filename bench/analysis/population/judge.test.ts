@@ -85,6 +85,18 @@ describe("play", () => {
     expect(lostOverQuic(0.1, 2)).toEqual([0, 0]);
   });
 
+  it("an edge that rehearses asks a browser to leave: a page whose answer takes the offer back is HTTP/2's", () => {
+    const twice = (rehearses: boolean): number[] => {
+      let page = 0;
+      const once: Contender = () => (page++ === 0 ? 60 : 0);
+      return play(1, life([[0, 10, 20]]), once, playing({ rehearses }), seededRandom(1, "test")).map(({ ms }) =>
+        Math.round(ms),
+      );
+    };
+    expect(twice(false)).toEqual([1_412, 507, 1_000]);
+    expect(twice(true)).toEqual([1_412, 1_000, 1_000]);
+  });
+
   it("a client that moved is not known, and its pages are those of the other path", () => {
     const moved: Life = {
       ...life([[0], [600]]),

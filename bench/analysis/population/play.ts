@@ -39,7 +39,10 @@ export interface Playing {
   readonly price: (rttMs: number) => number;
   /** Whether anybody counts packets: Cloudflare's worker sees none. */
   readonly countsPackets: boolean;
-  /** Whether the edge tries a QUIC connection before a page depends on it (infra/edge/internal/rehearsal). */
+  /**
+   * Whether the edge tries a QUIC connection before a page depends on it (infra/edge/internal/rehearsal). By `clear` it also asks a browser to
+   * leave: the files of that page come over HTTP/2.
+   */
   readonly rehearses: boolean;
 }
 
@@ -119,9 +122,10 @@ export function play(
       const isPriced = maS > 0 && !onQuic && offerUntilMs <= nowMs && !life.isUdpBlocked;
       const quicTime = isClosed ? "firstMs" : quicPages === 0 ? "openedMs" : "laterMs";
       const overTcpMs = neverMs * (isPriced ? Math.exp(price(client.rttMs)) : 1);
-      views.push({ ms: onQuic ? own.h3[quicTime] * policedSlowdown(policed) : overTcpMs, neverMs });
-      if (onQuic) quicPages++;
-      learn(client, transport, nowMs + 1);
+      const isOverQuic = onQuic && !(rehearses && maS === 0);
+      views.push({ ms: isOverQuic ? own.h3[quicTime] * policedSlowdown(policed) : overTcpMs, neverMs });
+      if (isOverQuic) quicPages++;
+      learn(client, isOverQuic ? "quic" : "tcp", nowMs + 1);
       if (maS > 0) offerUntilMs = Math.max(offerUntilMs, nowMs + 1_000 * maS);
       else offerUntilMs = 0;
       // A browser opens its QUIC connection beside the page that brought the offer. The edge samples it once it has tried it.
