@@ -22,12 +22,17 @@ it.each([
 const REPORTS = { share: 1, inject: true };
 
 const { provenance: _, ...gains } = cubic;
-const emulated = { ...gains, source: expect.stringContaining("by a server with cubic") as string };
+const emulated = { ...gains, source: "as by a server with cubic, for pages as if on another network" };
 
 it("the policies are as shipped, and pages report; those of emulated visitors name no stack", () => {
   expect(firstPolicy("bbr")).toEqual({ ...bbr, reports: REPORTS });
   expect(firstPolicy("cubic")).toEqual({ ...cubic, reports: REPORTS });
-  expect(firstPolicyForVisitors()).toEqual({ ...emulated, exploration: { share: 0.7 }, reports: REPORTS });
+  expect(firstPolicyForVisitors()).toEqual({
+    ...emulated,
+    source: "as by a server with cubic; most clients draw, to compare both",
+    exploration: { share: 0.7 },
+    reports: REPORTS,
+  });
   expect(emulatedPolicy()).toEqual(emulated);
   expect(cubic.reports.share).toBe(0);
 });

@@ -17,7 +17,7 @@ function savedRange(slice: Slice, outcome: "load" | "lcp"): string | undefined {
 }
 
 /** What is claimed, or in a few words why nothing is. Undefined while too few clients have reported. */
-function claimText(slice: Slice, outcome: "load" | "lcp", { grounds }: Pick<Results, "grounds">): string | undefined {
+function claimText(slice: Slice, outcome: "load" | "lcp", grounds: Results["grounds"]): string | undefined {
   const { saved, claim } = slice[outcome];
   if (saved === null) return undefined;
   if (claim.kind !== "none") return claim.kind;
@@ -48,7 +48,7 @@ const HOW_TO_DRAW = [
 
 /** Results as tables, and last the sentence. */
 export function resultsText(results: Results, columns: number): string {
-  const { version, objects, everyone, cells, sentence } = results;
+  const { version, objects, everyone, cells, grounds, sentence } = results;
   const slices = slicesOf(results);
   const notes = [
     ...doubtsOf(results),
@@ -64,11 +64,11 @@ export function resultsText(results: Results, columns: number): string {
       "`in doubt`, a sentence below says what speaks against it.",
     "",
     "Time until the load event",
-    timesTable(results, "load", columns),
+    timesTable(slices, "load", grounds, columns),
     "",
     ...(everyone.offered.lcp === null && everyone.withheld.lcp === null
       ? ["Largest Contentful Paint: too few pages said it."]
-      : ["Largest Contentful Paint", timesTable(results, "lcp", columns)]),
+      : ["Largest Contentful Paint", timesTable(slices, "lcp", grounds, columns)]),
     "",
     "Pages",
     pagesTable(slices, columns),
@@ -112,7 +112,7 @@ export function savedView(results: Results, names?: NetworkNames): SavedView {
         name,
         clients,
         saved === undefined ? "too few clients" : `${saved} %`,
-        claimText(slice, "load", results) ?? "not yet",
+        claimText(slice, "load", results.grounds) ?? "",
       ],
     ];
   });
@@ -165,10 +165,15 @@ function slicesOf(
   ];
 }
 
-function timesTable(results: Results, outcome: "load" | "lcp", columns: number): string {
+function timesTable(
+  slices: readonly NamedSlice[],
+  outcome: "load" | "lcp",
+  grounds: Results["grounds"],
+  columns: number,
+): string {
   return table(
     ["whose", "clients", "mean, ms", "p75, ms", "p99, ms", "saved, %", "claim"],
-    slicesOf(results).map(([name, slice]) => {
+    slices.map(([name, slice]) => {
       const time = (of: "meanMs" | "p75Ms" | "p99Ms"): string | undefined =>
         both(
           slice,
@@ -182,7 +187,7 @@ function timesTable(results: Results, outcome: "load" | "lcp", columns: number):
         time("p75Ms"),
         time("p99Ms"),
         savedRange(slice, outcome),
-        claimText(slice, outcome, results),
+        claimText(slice, outcome, grounds),
       ];
     }),
     columns,

@@ -71,7 +71,7 @@ async function resultOf(argv: readonly string[], io: Io): Promise<Result> {
 }
 
 function tooMany(word: string | undefined): string {
-  return word === undefined ? "" : `Nothing takes ${JSON.stringify(word)} there. `;
+  return word === undefined ? "" : `${JSON.stringify(word)} is one too many. `;
 }
 
 /** Keeps an answer that the dashboard shows. The answer itself does not fail by it. */

@@ -80,14 +80,14 @@ function hull(a: Interval | undefined, b: Interval | undefined): Interval | unde
 
 /** `with an RTT under 30 ms`, `at every RTT` */
 function withRttText(range: Pick<Group, "first" | "last">): string {
-  const text = rangeText(range);
-  return text.startsWith("at ") ? text : `with an RTT ${text}`;
+  const isAll = range.first === 0 && range.last === RTT_CLASS_MS.length;
+  return isAll ? "at every RTT" : `with an RTT ${rangeText(range)}`;
 }
 
 /** `under 30 ms`, `from 30 to 80 ms`, `from 80 ms on` */
 function rangeText({ first, last }: Pick<Group, "first" | "last">): string {
   const [from, to] = [RTT_CLASS_MS[first - 1], RTT_CLASS_MS[last]];
-  if (from === undefined) return to === undefined ? "at every RTT" : `under ${to} ms`;
+  if (from === undefined) return `under ${to} ms`;
   return to === undefined ? `from ${from} ms on` : `from ${from} to ${to} ms`;
 }
 

@@ -129,9 +129,10 @@ export function play(
       if (maS > 0) offerUntilMs = Math.max(offerUntilMs, nowMs + 1_000 * maS);
       else offerUntilMs = 0;
       // A browser opens its QUIC connection beside the page that brought the offer. The edge samples it once it has tried it.
-      const tcp = load && sampleOf(load, "tcp", 0, nowMs, countsPackets, 0);
-      const quic = rehearses && maS > 0 && !onQuic && !life.isUdpBlocked && anyLoad(client, "quic", stack, random);
-      if (tcp && quic) {
+      const isTried = rehearses && maS > 0 && !onQuic && !life.isUdpBlocked;
+      const quic = isTried ? anyLoad(client, "quic", stack, random) : undefined;
+      if (quic !== undefined && load !== undefined) {
+        const tcp = sampleOf(load, "tcp", 0, nowMs, countsPackets, 0);
         const atMs = nowMs + (views.at(-1)?.ms ?? 0) + REHEARSAL_MS;
         rehearsed = rehearsalOf(quic, tcp, `c${++connections}`, atMs, policed, random);
       }
