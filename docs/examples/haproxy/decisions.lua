@@ -4,10 +4,9 @@ local URL = os.getenv("H3_API") .. "/_h3/v1/decisions"
 -- Where to connect to, ADDRESS:PORT; else HAProxy's resolvers are asked.
 local ADDRESS = os.getenv("H3_API_ADDRESS")
 local HEADERS = { ["authorization"] = { "Bearer " .. os.getenv("H3_TOKEN") } }
-local TIMEOUT_MS = 100
 -- How long an answer holds, and so how late a new policy or the kill switch is obeyed.
 local FRESH_S = 10
--- So soon it is asked again after a fault.
+-- So soon it is asked again after a fault, or where no answer has come. Nobody waits for it, so a late one is used.
 local RETRY_S = 5
 
 -- By step of RTT. There are about 60 of them, so nothing has to be thrown away.
@@ -21,7 +20,7 @@ end
 local function ask(step)
   local body = string.format('{"paths":[{"transport":"tcp","rttMs":%.3f}]}', 2 ^ (step / 4))
   local asked, reply = pcall(function()
-    return core.httpclient():post({ url = URL, dst = ADDRESS, headers = HEADERS, body = body, timeout = TIMEOUT_MS })
+    return core.httpclient():post({ url = URL, dst = ADDRESS, headers = HEADERS, body = body, timeout = 1000 * RETRY_S })
   end)
   local ok = asked and reply ~= nil and reply.status == 200
   answers[step] = { json = ok and reply.body or nil, until_s = core.now().sec + (ok and FRESH_S or RETRY_S) }

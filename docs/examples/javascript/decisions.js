@@ -6,7 +6,7 @@
  * @param token Of scope read.
  * @param timeoutMs What a visitor waits for an answer at most.
  * @param freshMs How long an answer holds, and so how late a new policy or the kill switch is obeyed.
- * @param retryMs So soon it is asked again after a fault.
+ * @param retryMs So soon it is asked again after a fault, or where no answer has come.
  * @returns a function of the RTT in milliseconds (undefined: not known) to the header's value. Undefined, on any fault too:
  *   say nothing. It never throws.
  */
@@ -20,7 +20,7 @@ export function decisions({ api, token, timeoutMs = 100, freshMs = 10_000, retry
       headers: { authorization: `Bearer ${token}` },
       body: JSON.stringify({ paths: [{ transport: "tcp", rttMs }] }),
       // Not all can end a fetch (Fastly Compute cannot): there it is let go.
-      signal: globalThis.AbortSignal?.timeout(timeoutMs),
+      signal: globalThis.AbortSignal?.timeout(retryMs),
     });
     if (!response.ok) throw new Error(`adaptive-h3 answered ${response.status}`);
     const { decisions: answered } = await response.json();
@@ -31,14 +31,20 @@ export function decisions({ api, token, timeoutMs = 100, freshMs = 10_000, retry
     const step = rttMs > 0 ? Math.round(4 * Math.log2(Math.min(Math.max(rttMs, 0.05), 60_000))) : undefined;
     const known = answers.get(step);
     if (known !== undefined && known.untilMs > Date.now()) return known.altSvc;
-    // Who comes meanwhile waits for the same answer.
-    const fresh = { untilMs: Date.now() + freshMs };
-    const late = new Promise((_, reject) => {
-      setTimeout(reject, timeoutMs, new Error("adaptive-h3 was late"));
+    const askedMs = Date.now();
+    const fresh = { untilMs: askedMs + retryMs };
+    const answered = ask(step === undefined ? undefined : 2 ** (step / 4)).then(
+      (altSvc) => {
+        fresh.untilMs = askedMs + freshMs;
+        return (fresh.altSvc = altSvc);
+      },
+      () => undefined,
+    );
+    const late = new Promise((resolve) => {
+      setTimeout(resolve, timeoutMs);
     });
-    fresh.altSvc = Promise.race([ask(step === undefined ? undefined : 2 ** (step / 4)), late]).catch(() => {
-      fresh.untilMs = Date.now() + retryMs;
-    });
+    // Who comes meanwhile waits for the same answer. One that is too late serves the next visitor.
+    fresh.altSvc = Promise.race([answered, late]);
     answers.set(step, fresh);
     return fresh.altSvc;
   };
