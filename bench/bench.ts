@@ -15,7 +15,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     run: async (args) => (await import("./analysis/calibrate/command.ts")).calibrateCommand(args),
   },
   "draw-clients": {
-    about: "draws the clients that `clients` measures from a population",
+    about: "draws the clients that `clients` and `browser-clients` measure from a population",
     run: async (args) => (await import("./analysis/population/draw.ts")).drawClientsCommand(args),
   },
   population: {

@@ -86,6 +86,19 @@ it("browsers: both follow an offer, on fast devices and on slow ones", async () 
   expect(report().pictures).toEqual(["browsers.svg"]);
 }, 300_000);
 
+it("browser-clients: each arm's visit, and a return over HTTP/3 where there was an offer", async () => {
+  await succeeded(bench("browser-clients", "--quick"));
+  expect(rows().filter(({ outcome }) => outcome !== "ok")).toEqual([]);
+  const sharesOverH3 = (arm: string): number[] =>
+    rows()
+      .filter((row) => row.arm === arm)
+      .map(({ filesH3 }) => Number(filesH3));
+  expect(sharesOverH3("fixed-h2")).toEqual([0, 0, 0, 0]);
+  expect(sharesOverH3("always-offer").slice(1)).toEqual([1, 1, 1]);
+  expect(sharesOverH3("adaptive")).toHaveLength(4);
+  expect(report().pictures).toEqual(["browser-clients.svg"]);
+}, 180_000);
+
 /** The protocols of documents and files, page by page, of a quick run of `offers`. */
 function pagesOver(treatment: string): string[] {
   return Array.from({ length: 5 }, (_, i) => rows().find(({ id }) => id === `2 ms/cubic/${treatment}/0/${i + 1}`)).map(

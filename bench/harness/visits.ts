@@ -163,6 +163,28 @@ function assertRuns(browser: LaneBrowser): void {
   if (!browser.isConnected()) throw new UserError("The browser ended by itself: the same command goes on.");
 }
 
+/** Of a page's files the share over HTTP/3; null without files. */
+export function shareOverH3({ files = [] }: Pick<LoadedPage, "files">): number | null {
+  return files.length === 0 ? null : files.filter((one) => one === "h3").length / files.length;
+}
+
+/**
+ * Loads a visit's pages one after the other, each when no other page loads.
+ *
+ * @param before a page, from 1: waits as long as it has to, and returns what makes its row
+ */
+export async function loadPages<Row>(
+  { load, turns, pages }: { readonly load: LoadAgain; readonly turns: Turns; readonly pages: number },
+  before: (page: number) => Promise<(seen: LoadedPage) => Row>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let page = 1; page <= pages; page++) {
+    const rowOf = await before(page);
+    rows.push(rowOf(await turns.take(() => load(`page=${page}`))));
+  }
+  return rows;
+}
+
 /** Lets one at a time do what keeps the cores busy. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();

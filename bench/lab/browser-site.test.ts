@@ -20,6 +20,8 @@ afterAll(() => void server.close());
 it.each([
   ["page", 15, 1.9e6],
   ["document", 1, 20_000],
+  ["small", 11, 640_000],
+  ["large", 31, 5.72e6],
   ["images", 7, 21.7e6],
 ] as const)("%s has %d requests and %d bytes, as many as it says", async (page: BrowserPage, requests, bytes) => {
   const document = await (await fetch(`${url}${browserPath(page)}?1`)).text();

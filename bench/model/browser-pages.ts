@@ -13,6 +13,9 @@ export const BROWSER_PAGES = {
     ...Array.from({ length: 10 }, () => ["png", 102_000] as const),
   ],
   document: [],
+  /** A third of its bytes, and three times as many. */
+  small: [["css", 20_000], ["js", 120_000], ...Array.from({ length: 8 }, () => ["png", 60_000] as const)],
+  large: [["css", 60_000], ["js", 600_000], ...Array.from({ length: 28 }, () => ["png", 180_000] as const)],
   /** With the document 21.7 MB. */
   images: Array.from({ length: 6 }, () => ["png", 3_613_000] as const),
 } as const satisfies Readonly<Record<string, readonly (readonly [kind: AssetKind, bytes: number])[]>>;

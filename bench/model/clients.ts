@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Cell, QUEUE_BYTES } from "./cell.ts";
+import type { Device } from "./devices.ts";
 
 /** A client that pages are measured for. */
 export interface Client {
@@ -14,11 +15,27 @@ export interface Client {
   readonly files: number;
 }
 
+/** A client whose pages a browser loads. */
+export interface BrowserClient extends Client {
+  readonly browser: "chromium" | "firefox";
+  readonly device: Device;
+  /** What its network drops of UDP's packets alone: 0 mostly, 1 where UDP is blocked. */
+  readonly udpLossRatio: number;
+  /** How many visitors it stands for, of those that the description has: rare kinds are drawn more often than they visit. */
+  readonly weight: number;
+}
+
 /** Drawn by `npm run bench -- draw-clients`, which writes them here. */
 export const CLIENTS_FILE = new URL("clients.json", import.meta.url);
+/** The same with `--browsers`. */
+export const BROWSER_CLIENTS_FILE = new URL("browser-clients.json", import.meta.url);
 
 export function readClients(): readonly Client[] {
   return JSON.parse(readFileSync(CLIENTS_FILE, "utf8")) as readonly Client[];
+}
+
+export function readBrowserClients(): readonly BrowserClient[] {
+  return JSON.parse(readFileSync(BROWSER_CLIENTS_FILE, "utf8")) as readonly BrowserClient[];
 }
 
 /** Where a client is, and its pages. */

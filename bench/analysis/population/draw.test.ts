@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Population } from "../../model/population.ts";
-import { drawClients, radicalInverse } from "./draw.ts";
+import { drawBrowserClients, drawClients, radicalInverse } from "./draw.ts";
 
 const POPULATION: Population = {
   description: {
@@ -79,4 +79,34 @@ it.each([
   [5, 3, 2, 5 / 9],
 ])("radicalInverse: %d in base %d, digits times %d", (place, base, factor, expected) => {
   expect(radicalInverse(place, base, factor)).toBeCloseTo(expected, 12);
+});
+describe("drawBrowserClients", () => {
+  const { description } = POPULATION;
+  const udp = { blocked: 0.03, policed: 0.02, policedLossRatio: [0.02, 0.2] } as const;
+  const clients = drawBrowserClients({ ...POPULATION, description: { ...description, udp } }, 1_000);
+  const shareOf = (is: (client: (typeof clients)[number]) => boolean): number => {
+    const weigh = (own: typeof clients): number => own.reduce((sum, { weight }) => sum + weight, 0);
+    return weigh(clients.filter(is)) / weigh(clients);
+  };
+
+  it("draws the same lines, and faster ones", () => {
+    const lines = drawClients(POPULATION, 1_000);
+    expect(clients.map(({ name, rttMs }) => [name, rttMs])).toEqual(lines.map(({ name, rttMs }) => [name, rttMs]));
+    expect(Math.max(...clients.map(({ rateMbps }) => rateMbps))).toBeGreaterThan(200);
+  });
+
+  it("draws rare kinds more often than they visit, and lets them weigh less", () => {
+    const firefox = clients.filter(({ browser }) => browser === "firefox");
+    expect(firefox.length / clients.length).toBeCloseTo(1 / 3, 1);
+    expect(shareOf(({ browser }) => browser === "firefox")).toBeCloseTo(0.05, 2);
+    expect(shareOf(({ device }) => device === "fast")).toBeCloseTo(0.7, 1);
+    expect(shareOf(({ udpLossRatio }) => udpLossRatio === 1)).toBeCloseTo(0.03, 2);
+    const policed = clients.filter(({ udpLossRatio }) => udpLossRatio > 0 && udpLossRatio < 1);
+    expect(policed.length / clients.length).toBeCloseTo(0.08, 1);
+    expect(shareOf((client) => policed.includes(client))).toBeCloseTo(0.02, 2);
+    for (const { udpLossRatio } of policed) {
+      expect(udpLossRatio).toBeGreaterThanOrEqual(0.02);
+      expect(udpLossRatio).toBeLessThanOrEqual(0.2);
+    }
+  });
 });

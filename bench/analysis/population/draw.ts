@@ -1,5 +1,6 @@
 import { normalQuantile } from "../statistics/proportion.ts";
-import { type Client, CLIENTS_FILE } from "../../model/clients.ts";
+import { BROWSER_CLIENTS_FILE, type BrowserClient, type Client, CLIENTS_FILE } from "../../model/clients.ts";
+import type { Device } from "../../model/devices.ts";
 import { type MixDescription, type Population, readPopulation, type SpeedTest } from "../../model/population.ts";
 import { writeFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
@@ -7,10 +8,12 @@ import { fileURLToPath } from "node:url";
 import { format } from "prettier";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
-import { readOptions, wholeNumber, words } from "../../model/options.ts";
+import { flag, readOptions, wholeNumber, words } from "../../model/options.ts";
 
 /** The machine's own bounds: above, the cores are measured and not the path; below, a page takes minutes. */
 const RATE_MAX_MBPS = 200;
+/** Where one page loads at a time. */
+const BROWSER_RATE_MAX_MBPS = 500;
 const RATE_MIN_MBPS = 2;
 /** A speed test stands for lines like it: RTT and rate are spread by this, as deviations of logarithms. */
 const SPREAD = 0.15;
@@ -30,23 +33,71 @@ const BASES = {
   bytes: [13, 6],
   files: [17, 10],
   spread: [19, 15],
+  browser: [23, 14],
+  device: [29, 19],
+  udp: [31, 12],
+  policed: [37, 23],
 } as const;
 /** The first points of a Halton sequence lie on a line. */
 const SKIPPED = 20;
+
+/** A kind of client: of all that are drawn its share, and of all that visit. */
+type Kind<Name> = readonly [Name, drawn: number, visiting: number];
+/** Assumed. Safari does not run here. */
+const BROWSERS: readonly Kind<BrowserClient["browser"]>[] = [
+  ["chromium", 2 / 3, 0.95],
+  ["firefox", 1 / 3, 0.05],
+];
+const DEVICES: readonly Kind<Device>[] = [
+  ["fast", 0.5, 0.7],
+  ["half a core", 0.25, 0.2],
+  ["quarter of a core", 0.25, 0.1],
+];
+/** Drawn so often; how often they visit the description says. */
+const POLICED = 0.08;
+const BLOCKED = 0.06;
 
 /**
  * Draws clients evenly over a population, by a Halton sequence: as even in each of its dimensions as in all together. The
  * same numbers give the same clients. Pure.
  */
 export function drawClients(population: Population, count: number): Client[] {
-  return Array.from({ length: count }, (_, i) => drawClient(population, i + SKIPPED));
+  return Array.from({ length: count }, (_, i) => drawClient(population, i + SKIPPED, RATE_MAX_MBPS));
 }
 
-function drawClient({ description, tests }: Population, place: number): Client {
-  const at = (what: keyof typeof BASES): number => {
-    const [base, factor] = BASES[what];
-    return radicalInverse(place, base, factor);
-  };
+/** The same with browsers, devices and what networks do to UDP. Pure. */
+export function drawBrowserClients(population: Population, count: number): BrowserClient[] {
+  const { blocked, policed, policedLossRatio } = population.description.udp;
+  const udp: readonly Kind<"passes" | "policed" | "blocked">[] = [
+    ["passes", 1 - POLICED - BLOCKED, 1 - policed - blocked],
+    ["policed", POLICED, policed],
+    ["blocked", BLOCKED, blocked],
+  ];
+  return Array.from({ length: count }, (_, i) => {
+    const place = i + SKIPPED;
+    const kindOf = <Name>(what: keyof typeof BASES, kinds: readonly Kind<Name>[]): Kind<Name> =>
+      pick(kinds, ([, drawn]) => drawn, coordinate(place, what));
+    const kinds = [kindOf("browser", BROWSERS), kindOf("device", DEVICES), kindOf("udp", udp)] as const;
+    const [[browser], [device], [treated]] = kinds;
+    const [low, high] = policedLossRatio;
+    const drops = { passes: 0, policed: digits(low * (high / low) ** coordinate(place, "policed")), blocked: 1 };
+    return {
+      ...drawClient(population, place, BROWSER_RATE_MAX_MBPS),
+      browser,
+      device,
+      udpLossRatio: drops[treated],
+      weight: digits(kinds.reduce((product, [, drawn, visiting]) => (product * visiting) / drawn, 1)),
+    };
+  });
+}
+
+function coordinate(place: number, what: keyof typeof BASES): number {
+  const [base, factor] = BASES[what];
+  return radicalInverse(place, base, factor);
+}
+
+function drawClient({ description, tests }: Population, place: number, rateMaxMbps: number): Client {
+  const at = (what: keyof typeof BASES): number => coordinate(place, what);
   const [mix, own] = pick(Object.entries(description.mixes), ([, { weight }]) => weight, at("mix"));
   const { rttMs, rateMbps } = lineOf(own, tests[mix] ?? [], at("rtt"), at("rate"), at("spread"));
   const { bytes, files } = description.page;
@@ -56,7 +107,7 @@ function drawClient({ description, tests }: Population, place: number): Client {
     mix,
     rttMs: digits(rttMs),
     lossRatio: lossOf(own, at("stratum"), at("loss")),
-    rateMbps: digits(Math.min(Math.max(rateMbps, RATE_MIN_MBPS), RATE_MAX_MBPS)),
+    rateMbps: digits(Math.min(Math.max(rateMbps, RATE_MIN_MBPS), rateMaxMbps)),
     bytes: Math.round(quantileOf(bytes, at("bytes"))),
     files: count,
   };
@@ -140,14 +191,16 @@ function digits(value: number): number {
 const OPTIONS = {
   population: words("FILE", "who visits: a description, JSON", undefined),
   clients: wholeNumber("how many are drawn (64)", [1, 1_000], 64),
+  browsers: flag("those that `browser-clients` measures: with browsers, devices and networks that police UDP"),
 };
 
-/** Draws the clients that the experiment `clients` measures. @throws UserError */
+/** Draws the clients that the experiments `clients` and `browser-clients` measure. @throws UserError */
 export async function drawClientsCommand(args: readonly string[]): Promise<void> {
-  const { population, clients } = readOptions(args, OPTIONS);
+  const { population, clients, browsers } = readOptions(args, OPTIONS);
   if (population === undefined) throw new UserError("--population FILE says who visits.");
-  const file = fileURLToPath(CLIENTS_FILE);
-  const drawn = drawClients(readPopulation(resolve(population)), clients);
+  const file = fileURLToPath(browsers ? BROWSER_CLIENTS_FILE : CLIENTS_FILE);
+  const draw = browsers ? drawBrowserClients : drawClients;
+  const drawn = draw(readPopulation(resolve(population)), clients);
   writeFileSync(file, await format(JSON.stringify(drawn), { parser: "json", printWidth: 160 }));
   console.log(`${relative(ROOT, file)}: ${drawn.length} clients.`);
 }

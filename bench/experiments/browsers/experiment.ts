@@ -5,12 +5,16 @@ import { missing, shareMade } from "../../harness/missing.ts";
 import {
   type BrowserName,
   type BrowserVisit,
+  loadPages,
   makeVisits,
   openBrowser,
+  shareOverH3,
   Turns,
   versionOf,
 } from "../../harness/visits.ts";
+import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
+import { type Device, DEVICES } from "../../model/devices.ts";
 import { flag, oneOf, wholeNumber } from "../../model/options.ts";
 import { blankRow } from "../../model/row-schema.ts";
 import {
@@ -20,7 +24,6 @@ import {
   browsersReport,
   browsersSummary,
   CLIENTS,
-  DEVICES,
   NETWORKS,
   PAGES,
   type Place,
@@ -38,7 +41,7 @@ interface Visit extends BrowserVisit {
   readonly place: Place & { readonly congestion: "cubic" | "bbr" };
   readonly arm: BrowsersRow["arm"];
   readonly browser: BrowserName;
-  readonly device: keyof typeof DEVICES;
+  readonly device: Device;
   /** From 0. */
   readonly visit: number;
 }
@@ -77,6 +80,22 @@ export function visitsOf(options: Options): Visit[] {
     );
     return shuffle(round, seededRandom(seed, "browsers", visit));
   }).flat();
+}
+
+function rowOf({ id, place, browser, device, arm, visit }: Visit, page: number, seen: LoadedPage): BrowsersRow {
+  const { network, congestion } = place;
+  return blankRow(BROWSERS_ROW, {
+    ...seen,
+    id: `${id}/${page}`,
+    network: network.name,
+    congestion,
+    browser,
+    device,
+    arm,
+    visit,
+    page,
+    filesH3: shareOverH3(seen),
+  });
 }
 
 /** What never, always and ours do for a visitor whom nobody knows, in two browsers, on fast devices and on slow ones. */
@@ -121,29 +140,11 @@ export const experiment = defineExperiment({
         browser.visit(
           visit,
           seed,
-          async (load) => {
-            const rows: BrowsersRow[] = [];
-            for (let page = 1; page <= PAGES; page++) {
+          (load) =>
+            loadPages({ load, turns, pages: PAGES }, async (page) => {
               if (page > 1) await pause(quick ? QUICK_MS : PAUSE_MS, undefined, { signal: visiting.signal });
-              const { files = [], ...seen } = await turns.take(() => load(`page=${page}`));
-              const { browser: client, device, arm } = visit;
-              rows.push(
-                blankRow(BROWSERS_ROW, {
-                  ...seen,
-                  id: `${visit.id}/${page}`,
-                  network: visit.place.network.name,
-                  congestion: visit.place.congestion,
-                  browser: client,
-                  device,
-                  arm,
-                  visit: visit.visit,
-                  page,
-                  filesH3: files.length === 0 ? null : files.filter((one) => one === "h3").length / files.length,
-                }),
-              );
-            }
-            return rows;
-          },
+              return (seen) => rowOf(visit, page, seen);
+            }),
           (call) => turns.take(call),
         );
     });

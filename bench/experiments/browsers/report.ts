@@ -11,12 +11,9 @@ import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
 import { BROWSERS, type BrowserName } from "../../harness/visits.ts";
 import type { BrowserPage } from "../../model/browser-pages.ts";
 import { type Network, QUEUE_BYTES } from "../../model/cell.ts";
+import { type Device, DEVICES } from "../../model/devices.ts";
 import { float, optionalFloat, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
 import { BROWSER_COLUMNS } from "../../model/visit-row.ts";
-
-/** What the browser has of one core, all its processes together; undefined: what the machine has. */
-export const DEVICES = { fast: undefined, "half a core": 0.5, "quarter of a core": 0.25 } as const;
-type Device = keyof typeof DEVICES;
 
 /** Each browser on every device; Firefox with its race alone on the fast one. */
 export const CLIENTS: readonly { readonly browser: BrowserName; readonly device: Device }[] = [

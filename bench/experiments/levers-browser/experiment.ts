@@ -5,7 +5,7 @@ import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
 import { missing, shareMade } from "../../harness/missing.ts";
-import { type BrowserVisit, makeVisits, openBrowser, Turns, type Visiting } from "../../harness/visits.ts";
+import { type BrowserVisit, loadPages, makeVisits, openBrowser, Turns, type Visiting } from "../../harness/visits.ts";
 import { browserVersion } from "../../lab/browser.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
@@ -114,7 +114,12 @@ export const experiment = defineExperiment({
       const browser = await openBrowser(inCubic, visiting, { forced: ["bare-h3"] });
       return async (visit) => {
         await visiting.lane.setTcp(visit.lever.tcp);
-        return browser.visit(visit, seed, (load) => pagesOf(visit, load, visiting, turns, quick));
+        return browser.visit(visit, seed, (load) =>
+          loadPages({ load, turns, pages: RETURN }, async (page) => {
+            await waitBefore(page, visiting, quick);
+            return (seen) => rowOf(visit, page, seen);
+          }),
+        );
       };
     });
   },
@@ -141,22 +146,11 @@ export const experiment = defineExperiment({
   },
 });
 
-/** Three pages, and a return when all connections are gone. One page at a time: each keeps the cores busy. */
-async function pagesOf(
-  visit: Visit,
-  load: (query: string) => Promise<LoadedPage>,
-  { lane, signal }: Visiting,
-  turns: Turns,
-  isQuick: boolean,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (let page = 1; page <= RETURN; page++) {
-    if (page === RETURN) await lane.endTcp();
-    const waitMs = page === 1 ? 0 : page === RETURN ? AWAY_MS : PAUSE_MS;
-    await pause(isQuick ? QUICK_MS : waitMs, undefined, { signal });
-    rows.push(rowOf(visit, page, await turns.take(() => load(`page=${page}`))));
-  }
-  return rows;
+/** Three pages, and a return when all connections are gone. */
+async function waitBefore(page: number, { lane, signal }: Visiting, isQuick: boolean): Promise<void> {
+  if (page === RETURN) await lane.endTcp();
+  const waitMs = page === 1 ? 0 : page === RETURN ? AWAY_MS : PAUSE_MS;
+  await pause(isQuick ? QUICK_MS : waitMs, undefined, { signal });
 }
 
 function placesOf(rows: readonly Row[], options: Options): MeasuredPlace[] {

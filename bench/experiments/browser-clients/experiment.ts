@@ -1,0 +1,152 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
+import { defineExperiment } from "../../harness/experiment.ts";
+import { missing, shareMade } from "../../harness/missing.ts";
+import {
+  type BrowserVisit,
+  loadPages,
+  makeVisits,
+  openBrowser,
+  shareOverH3,
+  Turns,
+  versionOf,
+  type Visiting,
+} from "../../harness/visits.ts";
+import type { LoadedPage } from "../../lab/navigate.ts";
+import { buildLab } from "../../lab/programs.ts";
+import { type BrowserPage, browserBytes } from "../../model/browser-pages.ts";
+import { type BrowserClient, cellOf, readBrowserClients } from "../../model/clients.ts";
+import { DEVICES } from "../../model/devices.ts";
+import { flag, wholeNumber } from "../../model/options.ts";
+import { blankRow } from "../../model/row-schema.ts";
+import { ARMS, CLIENTS_ROW, type ClientsRow, clientsReport, clientsSummary, PAGES } from "./report.ts";
+
+const PAUSE_MS = 3_000;
+/** Before a return: browsers end a QUIC connection that has rested for 30 s. TCP's are ended from outside. */
+const AWAY_MS = 35_000;
+const QUICK_MS = 1_500;
+/** Of each browser on each device: others wait for their next page meanwhile. */
+const LANES = 2;
+/** Clients that are measured together: a run that is interrupted has whole ones. */
+const PART = 32;
+const SIZES: readonly BrowserPage[] = ["small", "page", "large"];
+
+interface Visit extends BrowserVisit {
+  readonly client: BrowserClient;
+  readonly arm: ClientsRow["arm"];
+  /** From 0. */
+  readonly visit: number;
+}
+
+interface Options {
+  readonly clients: number;
+  readonly visits: number;
+  readonly seed: number;
+  readonly quick: boolean;
+}
+
+/** The first of those that were drawn: any in a row are spread evenly over the population. */
+function clientsOf({ clients, quick }: Pick<Options, "clients" | "quick">): readonly BrowserClient[] {
+  return readBrowserClients().slice(0, quick ? 1 : clients);
+}
+
+/** The page whose size is nearest. */
+export function pageOf({ bytes }: Pick<BrowserClient, "bytes">): BrowserPage {
+  const away = (page: BrowserPage): number => Math.abs(Math.log(browserBytes(page) / bytes));
+  return SIZES.reduce((nearest, page) => (away(page) < away(nearest) ? page : nearest));
+}
+
+/** In rounds of one for each client and arm, some clients after the others, theirs in random order. */
+export function visitsOf(options: Options): Visit[] {
+  const clients = clientsOf(options);
+  const parts = Array.from({ length: Math.ceil(clients.length / PART) }, (_, i) =>
+    clients.slice(i * PART, (i + 1) * PART),
+  );
+  return Array.from({ length: options.quick ? 1 : options.visits }, (_, visit) =>
+    parts.map((part, i) => {
+      const own = part.flatMap((client) => ARMS.map((arm) => visitOf(client, arm, visit)));
+      return shuffle(own, seededRandom(options.seed, "browser-clients", visit, i));
+    }),
+  ).flat(2);
+}
+
+function visitOf(client: BrowserClient, arm: Visit["arm"], visit: number): Visit {
+  const id = `${client.name}/${arm}/${visit}`;
+  const network = { ...cellOf(client).network, udpLossRatio: client.udpLossRatio };
+  const place = { network, congestion: "cubic" as const };
+  return { id, lastId: `${id}/${PAGES}`, place, page: pageOf(client), client, arm, visit };
+}
+
+function rowOf({ id, place: { congestion }, client, arm, visit }: Visit, page: number, seen: LoadedPage): ClientsRow {
+  return blankRow(CLIENTS_ROW, {
+    ...seen,
+    id: `${id}/${page}`,
+    congestion,
+    client: client.name,
+    arm,
+    visit,
+    page,
+    filesH3: shareOverH3(seen),
+  });
+}
+
+/** What never, always and ours do for clients drawn from a population, in Chromium and Firefox, on fast devices and slow ones. */
+export const experiment = defineExperiment({
+  options: {
+    clients: wholeNumber("the first of the 128 that were drawn (96)", [1, 1_000], 96),
+    visits: wholeNumber("of each client and arm (1)", [1, 1_000], 1),
+    seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
+    quick: flag("one client, with short pauses: whether it works"),
+  },
+  row: CLIENTS_ROW,
+  // Not how many clients and visits: a longer run goes on with the rows of a shorter one.
+  question: ({ seed, quick }) => ({ seed, quick, clients: readBrowserClients(), DEVICES }),
+  done: (options, rows) => shareMade(visitsOf(options), rows),
+  lanes: (options) => LANES * queuesOf(visitsOf(options)).length,
+  prepare: async () => {
+    const versions = await Promise.all(
+      (["chromium", "firefox"] as const).map(async (one) => [one, await versionOf(one)] as const),
+    );
+    await buildLab();
+    return Object.fromEntries(versions);
+  },
+  measure: async (run) => {
+    const { seed, quick } = run.options;
+    const all = visitsOf(run.options);
+    const phase = queuesOf(missing(all, run.folder.rows)).flatMap((queue) =>
+      Array.from({ length: quick ? 1 : LANES }, () => queue),
+    );
+    const turns = new Turns();
+    await makeVisits(all, [phase], { arms: ARMS }, run, async (first, visiting) => {
+      const { browser: name, device } = first.client;
+      const opening = { browser: name, cores: DEVICES[device] };
+      const browser = await turns.take(() => openBrowser(first, visiting, opening));
+      return (visit) =>
+        browser.visit(
+          visit,
+          seed,
+          (load) =>
+            loadPages({ load, turns, pages: PAGES }, async (page) => {
+              await waitBefore(page, visiting, quick);
+              return (seen) => rowOf(visit, page, seen);
+            }),
+          (call) => turns.take(call),
+        );
+    });
+  },
+  summarise: ({ options, ...recorded }) => clientsSummary(recorded, readBrowserClients(), options.seed),
+  report: clientsReport,
+});
+
+/** A queue for each browser on each device. */
+function queuesOf(visits: readonly Visit[]): Visit[][] {
+  return [...Map.groupBy(visits, ({ client: { browser, device } }) => `${browser} ${device}`).values()];
+}
+
+/** The last page is a return, when all connections are gone. */
+async function waitBefore(page: number, { lane, signal }: Visiting, isQuick: boolean): Promise<void> {
+  if (page === 1) return;
+  const isReturn = page === PAGES;
+  if (isReturn) await lane.endTcp();
+  await pause(isQuick ? QUICK_MS : isReturn ? AWAY_MS : PAUSE_MS, undefined, { signal });
+}

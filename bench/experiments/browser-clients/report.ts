@@ -1,0 +1,265 @@
+import type { TopLevelSpec } from "vega-lite";
+import { ratioPanels } from "../../analysis/charts/ratio-panels.ts";
+import { ARM_STYLES, look } from "../../analysis/charts/theme.ts";
+import { type Interval, percentileInterval } from "../../analysis/statistics/bootstrap.ts";
+import { type Random, resampled, seededRandom } from "../../analysis/statistics/random.ts";
+import { mean } from "../../analysis/statistics/summary.ts";
+import { percent } from "../../analysis/tables/format.ts";
+import { tableOf } from "../../analysis/tables/table-of.ts";
+import type { Recorded, Report } from "../../harness/experiment.ts";
+import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
+import { PAGE_TIMEOUT_MS } from "../../model/browser-pages.ts";
+import type { BrowserClient } from "../../model/clients.ts";
+import { float, optionalFloat, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
+import { BROWSER_COLUMNS } from "../../model/visit-row.ts";
+
+export const ARMS = ["fixed-h2", "always-offer", "adaptive"] as const;
+type Arm = (typeof ARMS)[number];
+/** Three of a visit, and a return. */
+export const PAGES = 4;
+
+/** One page of a visit: its id names client, arm, visit and page. */
+export const CLIENTS_ROW = {
+  ...BROWSER_COLUMNS,
+  client: string(),
+  arm: string<Arm>(),
+  /** From 1; the last one is the return. */
+  page: float,
+  /** Of its files, the share over HTTP/3. */
+  filesH3: optionalFloat,
+} as const satisfies RowSchema;
+export type ClientsRow = RowOf<typeof CLIENTS_ROW>;
+
+/** Of a page's packets, how many may leave the path over 1 ms late in the mix that leaves the others out. */
+const LATE_RATIO_MAX = 0.03;
+const RESAMPLES = 2_000;
+
+/** A client, and what an arm gained on each of its pages: ln(never's time / the arm's), the mean over its visits. */
+interface Measured {
+  readonly client: BrowserClient;
+  readonly isLate: boolean;
+  readonly gains: Readonly<Record<Arm, readonly number[]>>;
+}
+
+/** A client counts with what every arm has of it. A page that did not load counts with what it may take. */
+function measuredOf(clients: readonly BrowserClient[], rows: readonly ClientsRow[]): Measured[] {
+  const own = Map.groupBy(rows, ({ client }) => client);
+  return clients.flatMap((client) => {
+    const of = own.get(client.name) ?? [];
+    const [never, always, ours] = ARMS.map((arm) => logTimesOf(of.filter((row) => row.arm === arm)));
+    if (never === undefined || always === undefined || ours === undefined) return [];
+    const over = (times: readonly number[]): number[] => never.map((time, page) => time - (times[page] ?? Number.NaN));
+    return {
+      client,
+      isLate: of.some(({ lateRatio }) => (lateRatio ?? 0) > LATE_RATIO_MAX),
+      gains: { "fixed-h2": over(never), "always-offer": over(always), adaptive: over(ours) },
+    };
+  });
+}
+
+/** Of each page of a visit, the mean of its logarithms; undefined where one was never asked for. */
+function logTimesOf(rows: readonly ClientsRow[]): number[] | undefined {
+  const pages = Array.from({ length: PAGES }, (_, i) => rows.filter(({ page }) => page === i + 1));
+  if (pages.some(({ length }) => length === 0)) return undefined;
+  return pages.map((own) => mean(own.map(({ loadMs }) => Math.log(loadMs ?? PAGE_TIMEOUT_MS))));
+}
+
+type Is = (measured: Measured) => boolean;
+
+const isPoliced: Is = ({ client: { udpLossRatio } }) => udpLossRatio > 0 && udpLossRatio < 1;
+const isOver200: Is = ({ client: { rateMbps } }) => rateMbps > 200;
+
+/** Of all visitors, those of a kind are such a share; among them, and among the others, clients weigh as before. */
+const MIXES: readonly (readonly [name: string, kind: Is, share: number | undefined])[] = [
+  ["as described", () => true, undefined],
+  ["half on slow devices", ({ client: { device } }) => device !== "fast", 0.5],
+  ["half in Firefox", ({ client: { browser } }) => browser === "firefox", 0.5],
+  ["a fifth above 200 Mbit/s", isOver200, 0.2],
+  ["no policed UDP", isPoliced, 0],
+  ["no client with a page of late packets", ({ isLate }) => isLate, 0],
+];
+
+/** The first that fits. */
+const NETWORKS: readonly (readonly [name: string, is: Is])[] = [
+  ["UDP policed", isPoliced],
+  ["UDP blocked", ({ client: { udpLossRatio } }) => udpLossRatio === 1],
+  ["0.1 % lost or more", ({ client: { lossRatio } }) => lossRatio >= 0.001],
+  ["RTT of 100 ms or more", ({ client: { rttMs } }) => rttMs >= 100],
+  ["above 200 Mbit/s", isOver200],
+  ["100 to 200 Mbit/s", ({ client: { rateMbps } }) => rateMbps >= 100],
+  ["other networks", () => true],
+];
+
+const networkOf = (one: Measured): string => NETWORKS.find(([, is]) => is(one))?.[0] ?? "";
+const BROWSER_NAMES = { chromium: "Chromium", firefox: "Firefox" } as const;
+const deviceOf = ({ client: { browser, device } }: Measured): string => `${BROWSER_NAMES[browser]}, ${device}`;
+
+/** A client with what it weighs in a mix. */
+type Weighed = Measured & { readonly weight: number };
+
+/** Whether there are clients of a kind, and others. */
+function isMixed(measured: readonly Measured[], kind: Is): boolean {
+  return new Set(measured.map(kind)).size === 2;
+}
+
+function weighed(measured: readonly Measured[], kind: Is, share: number | undefined): Weighed[] {
+  const sumOf = (own: readonly Measured[]): number => own.reduce((sum, { client: { weight } }) => sum + weight, 0);
+  const total = sumOf(measured);
+  const inside = sumOf(measured.filter(kind));
+  return measured.map((one) => {
+    const isInside = kind(one);
+    const factor =
+      share === undefined ? 1 : isInside ? (share * total) / inside : ((1 - share) * total) / (total - inside);
+    return { ...one, weight: one.client.weight * factor };
+  });
+}
+
+/** What an arm gains: the mean over page views, each as often as its client visits. */
+function gainOf(clients: readonly Weighed[], arm: Arm, page?: number): number {
+  const total = clients.reduce((sum, { weight }) => sum + weight, 0);
+  const own = ({ gains }: Measured): number =>
+    page === undefined ? mean(gains[arm]) : (gains[arm][page] ?? Number.NaN);
+  return clients.reduce((sum, one) => sum + one.weight * own(one), 0) / total;
+}
+
+type Gains = (clients: readonly Weighed[]) => number;
+
+/** Intervals are over clients. */
+function intervalOf(clients: readonly Weighed[], gain: Gains, random: Random): Interval {
+  const drawn = Array.from({ length: RESAMPLES }, () => gain(resampled(clients, random)));
+  return percentileInterval(gain(clients), drawn);
+}
+
+export function clientsSummary(
+  recorded: Pick<Recorded<unknown, ClientsRow>, "rows" | "command" | "starts">,
+  clients: readonly BrowserClient[],
+  seed: number,
+) {
+  const rows = onceEach(recorded.rows);
+  const measured = measuredOf(clients, rows);
+  const described = weighed(measured, () => true, undefined);
+  const total = described.reduce((sum, { weight }) => sum + weight, 0);
+  const over = (own: readonly Weighed[], gain: Gains, ...name: readonly string[]): Interval =>
+    intervalOf(own, gain, seededRandom(seed, "browser-clients", ...name));
+  return {
+    ...summaryHead(recorded, rows),
+    clients: measured.length,
+    late: measured.filter(({ isLate }) => isLate).length,
+    mixes: MIXES.filter(([, kind, share]) => share === undefined || isMixed(measured, kind)).map(
+      ([mix, kind, share]) => {
+        const own = weighed(measured, kind, share);
+        // Chosen by these same rows.
+        const bit: Arm = gainOf(own, "always-offer") > 0 ? "always-offer" : "fixed-h2";
+        return {
+          mix,
+          bit,
+          always: over(own, (drawn) => gainOf(drawn, "always-offer"), mix, "always"),
+          ours: over(own, (drawn) => gainOf(drawn, "adaptive"), mix, "ours"),
+          aheadOfAlways: over(own, (drawn) => gainOf(drawn, "adaptive") - gainOf(drawn, "always-offer"), mix, "ahead"),
+          aheadOfBit: over(own, (drawn) => gainOf(drawn, "adaptive") - gainOf(drawn, bit), mix, "bit"),
+        };
+      },
+    ),
+    pages: Array.from({ length: PAGES }, (_, page) => ({
+      always: over(described, (drawn) => gainOf(drawn, "always-offer", page), String(page), "always"),
+      ours: over(described, (drawn) => gainOf(drawn, "adaptive", page), String(page), "ours"),
+    })),
+    groups: [networkOf, deviceOf].flatMap((nameOf) =>
+      [...Map.groupBy(described, nameOf)].sort(byPlace).map(([name, own]) => ({
+        name,
+        clients: own.length,
+        share: own.reduce((sum, { weight }) => sum + weight, 0) / total,
+        always: over(own, (drawn) => gainOf(drawn, "always-offer"), name, "always"),
+        ours: over(own, (drawn) => gainOf(drawn, "adaptive"), name, "ours"),
+        ahead: over(own, (drawn) => gainOf(drawn, "adaptive") - gainOf(drawn, "always-offer"), name, "ahead"),
+      })),
+    ),
+  };
+}
+
+/** Networks as they are listed, all others by name. */
+function byPlace([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  const at = (name: string): number => NETWORKS.findIndex(([listed]) => listed === name);
+  return at(a) - at(b) || a.localeCompare(b);
+}
+
+type Summary = ReturnType<typeof clientsSummary>;
+
+export function clientsReport(summary: Summary): Report {
+  const { clients, late, mixes, pages, groups, starts } = summary;
+  const tools = starts.at(-1)?.tools;
+  return {
+    values: {
+      ...runValues(summary),
+      day: summary.day,
+      rows: summary.rows,
+      failures: summary.failures,
+      timeouts: summary.timeouts,
+      chromium: String(tools?.["chromium"]),
+      firefox: String(tools?.["firefox"]),
+      clients,
+      late,
+      mixes: tableOf(mixes, [
+        ["visitors", ({ mix }) => mix],
+        ["always", ({ always }) => figure(always)],
+        ["ours", ({ ours }) => figure(ours)],
+        ["ours gains more than always", ({ aheadOfAlways }) => figure(aheadOfAlways)],
+        ["one bit is", ({ bit }) => (bit === "always-offer" ? "always" : "never")],
+        ["ours gains more than one bit", ({ aheadOfBit }) => figure(aheadOfBit)],
+      ]),
+      pages: tableOf(
+        pages.map((page, i) => ({ ...page, name: i === PAGES - 1 ? "the return" : `page ${i + 1}` })),
+        [
+          ["", ({ name }) => name],
+          ["always", ({ always }) => figure(always)],
+          ["ours", ({ ours }) => figure(ours)],
+        ],
+      ),
+      groups: tableOf(groups, [
+        ["clients", ({ name }) => name],
+        ["measured", ({ clients: count }) => String(count)],
+        ["of all visitors", ({ share }) => percent(share)],
+        ["always", ({ always }) => figure(always)],
+        ["ours", ({ ours }) => figure(ours)],
+        ["ours gains more than always", ({ ahead }) => figure(ahead)],
+      ]),
+    },
+    pictures: [{ file: "browser-clients.svg", spec: pictureOf(groups) }],
+  };
+}
+
+/** `0.068 (0.053 to 0.085)`; below 0 too. */
+function figure({ estimate, low, high }: Interval): string {
+  return `${estimate.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})`;
+}
+
+/** Always and ours beside never, for each kind of client. */
+function pictureOf(groups: Summary["groups"]): TopLevelSpec {
+  const panel = "four pages of a client whom nobody knows";
+  const values = groups.flatMap(({ name, always, ours }) =>
+    (
+      [
+        ["always-offer", always],
+        ["adaptive", ours],
+      ] as const
+    ).map(([arm, { estimate, low, high }]) => ({
+      panel,
+      name,
+      arm,
+      estimate: Math.exp(-estimate),
+      low: Math.exp(-high),
+      high: Math.exp(-low),
+    })),
+  );
+  return ratioPanels({
+    title: {
+      text: "HTTP/3 offered to everybody, and by us, beside never",
+      subtitle: ["Geometric mean of page times. Below 1 it is faster. Lines: 95 % intervals over clients."],
+    },
+    values,
+    ratio: "time, of never's",
+    panel: { field: "panel", sort: [panel] },
+    row: { field: "name", sort: groups.map(({ name }) => name) },
+    series: look("arm", [ARM_STYLES["always-offer"], ARM_STYLES.adaptive], { title: null }),
+  });
+}
