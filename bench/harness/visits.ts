@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { UserError } from "../../base/user-error.ts";
 import { type CoreWatch, startCoreWatch } from "../lab/cores.ts";
 import type { LabOptions } from "../lab/lab.ts";
@@ -87,7 +88,7 @@ export interface BrowserVisit extends Named {
 }
 
 /** Loads the visit's page once more, with this behind its URL's question mark. */
-type LoadAgain = (query: string) => Promise<LoadedPage>;
+export type LoadAgain = (query: string) => Promise<LoadedPage>;
 
 /** A visit's own place says which congestion control it meets: a lane's browser may make visits to several. */
 export function urlOf({ place, arm, page }: BrowserVisit, lane: Pick<Lane, "origin">): string {
@@ -122,7 +123,7 @@ interface Opening {
  */
 export async function openBrowser(
   { place: { congestion }, arm }: Pick<BrowserVisit, "place" | "arm">,
-  { lane, folder, cores: watch, stack }: Visiting,
+  { lane, folder, cores: watch, stack, signal }: Visiting,
   { browser: name = "chromium", cores, forced = [], files }: Opening = {},
 ) {
   const portOf = (one: Arm): number => lane.origin(one, congestion).port;
@@ -141,21 +142,31 @@ export async function openBrowser(
       visit: BrowserVisit,
       seed: number,
       work: (load: LoadAgain) => Promise<Row[]>,
-      take: Turns["take"] = (call) => call(),
+      take: Take = (call) => call(),
     ): Promise<Row[]> => {
       await setNetwork(lane, visit.place.network, seed, visit.id);
       const url = urlOf(visit, lane);
+      const over = new AbortController();
       let client: Awaited<ReturnType<LaneBrowser["openClient"]>> | undefined;
       try {
         const { page } = (client = await take(() => browser.openClient()));
-        return await work((query) => loadPage(page, `${url}?${query}`, lane, watch));
+        const load: LoadAgain = (query) => loadPage(page, `${url}?${query}`, lane, watch);
+        // A page may take minutes, and whoever interrupts does not wait for it.
+        return await Promise.race([work(load), endOf(signal, over.signal)]);
       } finally {
+        over.abort();
         // What fails with its browser is no result.
         assertRuns(browser);
         await client?.close();
       }
     },
   };
+}
+
+/** Rejects as soon as either signal aborts. */
+async function endOf(stopped: AbortSignal, over: AbortSignal): Promise<never> {
+  if (!stopped.aborted) await once(stopped, "abort", { signal: over });
+  throw stopped.reason;
 }
 
 /** @throws UserError where it does not */
@@ -169,21 +180,25 @@ export function shareOverH3({ files = [] }: Pick<LoadedPage, "files">): number |
 }
 
 /**
- * Loads a visit's pages one after the other, each when no other page loads.
+ * Loads a visit's pages one after the other.
  *
+ * @param take when a page may load: by turns, no other one loads meanwhile
  * @param before a page, from 1: waits as long as it has to, and returns what makes its row
  */
 export async function loadPages<Row>(
-  { load, turns, pages }: { readonly load: LoadAgain; readonly turns: Turns; readonly pages: number },
+  { load, take, pages }: { readonly load: LoadAgain; readonly take: Take; readonly pages: number },
   before: (page: number) => Promise<(seen: LoadedPage) => Row>,
 ): Promise<Row[]> {
   const rows: Row[] = [];
   for (let page = 1; page <= pages; page++) {
     const rowOf = await before(page);
-    rows.push(rowOf(await turns.take(() => load(`page=${page}`))));
+    rows.push(rowOf(await take(() => load(`page=${page}`))));
   }
   return rows;
 }
+
+/** Calls when it may. */
+type Take = Turns["take"];
 
 /** Lets one at a time do what keeps the cores busy. */
 export class Turns {

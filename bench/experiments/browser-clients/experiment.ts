@@ -4,6 +4,7 @@ import { defineExperiment } from "../../harness/experiment.ts";
 import { missing, shareMade } from "../../harness/missing.ts";
 import {
   type BrowserVisit,
+  type LoadAgain,
   loadPages,
   makeVisits,
   openBrowser,
@@ -27,6 +28,10 @@ const AWAY_MS = 35_000;
 const QUICK_MS = 1_500;
 /** Of each browser on each device: others wait for their next page meanwhile. */
 const LANES = 2;
+/** Above it a page keeps the cores busy, where nothing is lost: one at a time. A slow page would keep the others from theirs until connections end. */
+const FAST_MBPS = 60;
+const isFast = ({ client: { rateMbps, lossRatio, udpLossRatio } }: Visit): boolean =>
+  rateMbps > FAST_MBPS && lossRatio < 0.001 && (udpLossRatio === 0 || udpLossRatio === 1);
 /** Clients that are measured together: a run that is interrupted has whole ones. */
 const PART = 32;
 const SIZES: readonly BrowserPage[] = ["small", "page", "large"];
@@ -113,25 +118,25 @@ export const experiment = defineExperiment({
   measure: async (run) => {
     const { seed, quick } = run.options;
     const all = visitsOf(run.options);
-    const phase = queuesOf(missing(all, run.folder.rows)).flatMap((queue) =>
-      Array.from({ length: quick ? 1 : LANES }, () => queue),
+    const left = missing(all, run.folder.rows);
+    const phases = [left.filter((visit) => !isFast(visit)), left.filter(isFast)].map((visits) =>
+      queuesOf(visits).flatMap((queue) => Array.from({ length: quick ? 1 : LANES }, () => queue)),
     );
     const turns = new Turns();
-    await makeVisits(all, [phase], { arms: ARMS }, run, async (first, visiting) => {
+    const inTurn: Turns["take"] = (call) => turns.take(call);
+    await makeVisits(all, phases, { arms: ARMS }, run, async (first, visiting) => {
       const { browser: name, device } = first.client;
       const opening = { browser: name, cores: DEVICES[device] };
-      const browser = await turns.take(() => openBrowser(first, visiting, opening));
-      return (visit) =>
-        browser.visit(
-          visit,
-          seed,
-          (load) =>
-            loadPages({ load, turns, pages: PAGES }, async (page) => {
-              await waitBefore(page, visiting, quick);
-              return (seen) => rowOf(visit, page, seen);
-            }),
-          (call) => turns.take(call),
-        );
+      const browser = await inTurn(() => openBrowser(first, visiting, opening));
+      return (visit) => {
+        const take: Turns["take"] = isFast(visit) ? inTurn : (call) => call();
+        const pagesOf = (load: LoadAgain): Promise<ClientsRow[]> =>
+          loadPages({ load, take, pages: PAGES }, async (page) => {
+            await waitBefore(page, visiting, quick);
+            return (seen) => rowOf(visit, page, seen);
+          });
+        return browser.visit(visit, seed, pagesOf, take);
+      };
     });
   },
   summarise: ({ options, ...recorded }) => clientsSummary(recorded, readBrowserClients(), options.seed),

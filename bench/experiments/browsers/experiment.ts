@@ -134,6 +134,7 @@ export const experiment = defineExperiment({
     const queues = Map.groupBy(missing(all, run.folder.rows), ({ browser, device }) => `${browser} ${device}`);
     const phase = [...queues.values()].flatMap((queue) => Array.from({ length: quick ? 1 : LANES }, () => queue));
     const turns = new Turns();
+    const take: Turns["take"] = (call) => turns.take(call);
     await makeVisits(all, [phase], { arms: armsOf(run.options) }, run, async (first, visiting) => {
       const browser = await openBrowser(first, visiting, { browser: first.browser, cores: DEVICES[first.device] });
       return (visit) =>
@@ -141,11 +142,11 @@ export const experiment = defineExperiment({
           visit,
           seed,
           (load) =>
-            loadPages({ load, turns, pages: PAGES }, async (page) => {
+            loadPages({ load, take, pages: PAGES }, async (page) => {
               if (page > 1) await pause(quick ? QUICK_MS : PAUSE_MS, undefined, { signal: visiting.signal });
               return (seen) => rowOf(visit, page, seen);
             }),
-          (call) => turns.take(call),
+          take,
         );
     });
   },

@@ -115,7 +115,7 @@ export const experiment = defineExperiment({
       return async (visit) => {
         await visiting.lane.setTcp(visit.lever.tcp);
         return browser.visit(visit, seed, (load) =>
-          loadPages({ load, turns, pages: RETURN }, async (page) => {
+          loadPages({ load, take: (call) => turns.take(call), pages: RETURN }, async (page) => {
             await waitBefore(page, visiting, quick);
             return (seen) => rowOf(visit, page, seen);
           }),
