@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
-import { LINES, ROUNDS } from "../../policy-api/decision/ceiling.ts";
+import { LINES, RATE_MAX, ROUNDS } from "../../policy-api/decision/ceiling.ts";
 import { decide, type Decision } from "../../policy-api/decision/decide.ts";
 import { parsePolicy, type Policy } from "../../policy-api/decision/policy.ts";
 import { fitOf, LEAN_MIX } from "../analysis/calibrate/lean.ts";
@@ -56,6 +56,7 @@ export function decidesValues(policy: Policy) {
     ),
     ceiling: mbps(ceilingBps),
     rounds: ROUNDS,
+    rateMax: RATE_MAX,
     lines: LINES.map(({ rateBps, share }) => `${100 * share} % about ${mbps(rateBps)}`).join(", "),
     enter: margin.enter,
     far: exampleOf(policy, EXAMPLES.far),

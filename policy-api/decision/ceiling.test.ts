@@ -18,6 +18,11 @@ it("is as in the example: 21.7 MB at 4 ms over 500 Mbit/s take 0.363 s, and 0.88
   expect(loss(4, 21.7e6, { reachedBps: 500 * MBIT })).toBeCloseTo(Math.log(0.3632 / 0.884), 3);
 });
 
+it("is no more than was measured: a loopback's rate is no line's", () => {
+  expect(loss(0.1, 1e6, { reachedBps: 40_000 * MBIT })).toBeCloseTo(loss(0.1, 1e6, { reachedBps: 700 * MBIT }), 12);
+  expect(loss(0.1, 1e9, { reachedBps: 40_000 * MBIT })).toBeCloseTo(-Math.log(3.5), 2);
+});
+
 it("is little where round trips are most of a page", () => {
   expect(loss(150, 1e5, { reachedBps: 900 * MBIT })).toBeGreaterThan(-0.01);
 });

@@ -8,6 +8,9 @@ export const LINES = [
 /** Round trips of a page in which its sender's rate does not count. */
 export const ROUNDS = 4;
 
+/** A rate counts up to so many times the ceiling: no line was measured on which HTTP/2 carried more. */
+export const RATE_MAX = 3.5;
+
 /** What is known of the rate of a client's line, bytes per second; 0: nothing. */
 export interface LineRate {
   /** The largest that its own connections have reached. */
@@ -27,7 +30,8 @@ export function ceilingLoss(
   { rttMs, contentBytes }: { readonly rttMs: number; readonly contentBytes: number },
   { reachedBps, leastBps }: LineRate,
 ): number {
-  const at = (rateBps: number): number => {
+  const at = (lineBps: number): number => {
+    const rateBps = Math.min(lineBps, RATE_MAX * ceilingBps);
     if (rateBps <= ceilingBps) return 0;
     const restS = (ROUNDS * rttMs) / 1_000;
     return Math.log((contentBytes / rateBps + restS) / (contentBytes / ceilingBps + restS));

@@ -27,6 +27,12 @@ export function byPolicy(policy: Policy): Contender {
   };
 }
 
+/** The same, told for which clients an offer should end before they come back over another path. */
+export function toldOfMoves(policy: Policy): Contender {
+  const decides = byPolicy(policy);
+  return (asked) => (asked.movesNext ? Math.min(decides(asked), policy.ma.minS) : decides(asked));
+}
+
 /** The published method, which begins on HTTP/3 with whom it does not know. */
 export function publishedPolicy(line: ZeroLine): Policy {
   return { ...INITIAL_POLICY, mode: "adaptive", method: { kind: "zero-lines", lines: [line], unknown: "h3" } };

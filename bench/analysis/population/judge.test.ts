@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { INITIAL_POLICY, type Policy } from "../../../policy-api/decision/policy.ts";
 import { LOSS_NODES } from "../../../policy-api/decision/loss-nodes.ts";
 import { seededRandom } from "../statistics/random.ts";
-import { always, byPolicy, clairvoyant, DAY_S, flexHttp, never } from "./contenders.ts";
+import { always, byPolicy, clairvoyant, DAY_S, flexHttp, never, toldOfMoves } from "./contenders.ts";
 import {
   BBR_FOR_ALL,
   CLASSES,
@@ -116,6 +116,14 @@ describe("play", () => {
 });
 
 describe("contenders", () => {
+  it("told of a move, an offer that would live longer ends within the least life", () => {
+    const decides = toldOfMoves({ ...INITIAL_POLICY, mode: "fixed-h3", ma: { minS: 60, maxS: 86_400 } });
+    const asked = { transport: "tcp", rttMs: 50, contentBytes: 1e6, nowMs: 1e12, client: 0 } as const;
+    const of = (movesNext: boolean): number =>
+      decides({ ...asked, history: { state: "unknown" }, offerUntilMs: 0, answeredAtMs: 0, movesNext });
+    expect([of(true), of(false)]).toEqual([60, 86_400]);
+  });
+
   it("FlexHTTP's forest is read in the region of what was measured", () => {
     const forest = {
       axes: { rttMsThresholds: [65], lossPercentThresholds: [0.5], rateMbitPerSThresholds: [30] },
@@ -131,7 +139,9 @@ describe("contenders", () => {
       ],
     };
     const asked = (rttMs: number, lost: number, deliveryRateBps: number) => ({
-      ...({ transport: "tcp", contentBytes: 1, offerUntilMs: 0, answeredAtMs: 0, nowMs: 0, client: 0 } as const),
+      ...({ transport: "tcp", contentBytes: 1, offerUntilMs: 0, answeredAtMs: 0, nowMs: 0 } as const),
+      client: 0,
+      movesNext: false,
       rttMs,
       history: {
         state: "known" as const,

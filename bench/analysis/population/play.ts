@@ -17,8 +17,9 @@ export interface Situation {
   readonly offerUntilMs: number;
   readonly answeredAtMs: number;
   readonly nowMs: number;
-  /** For references that are told who it is. */
+  /** For references that are told who it is, and whether its next visit comes over another path. */
   readonly client: number;
+  readonly movesNext: boolean;
 }
 
 /** Seconds that an offer lives; 0: none, and an older one is taken back. */
@@ -75,7 +76,7 @@ export function play(
   let answeredAtMs = 0;
   let place = index;
   let policed = life.policedLossRatio;
-  for (const visit of life.visits) {
+  for (const [number, visit] of life.visits.entries()) {
     if (visit.movedBy !== undefined) {
       place = (index + visit.movedBy) % clients.length;
       known = [];
@@ -116,6 +117,7 @@ export function play(
         answeredAtMs,
         nowMs,
         client: place,
+        movesNext: life.visits[number + 1]?.movedBy !== undefined,
       };
       const maS = contender(asked);
       const neverMs = page === 0 ? own.h2.firstMs : own.h2.laterMs;

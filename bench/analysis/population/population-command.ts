@@ -14,7 +14,7 @@ import { gainTableOf, tablePolicyOf } from "../calibrate/calibrate.ts";
 import { priceIn } from "../calibrate/price.ts";
 import { placesOf, type Stack } from "../senders/places.ts";
 import { seededRandom } from "../statistics/random.ts";
-import { byPolicy, flexHttp, type Forest, publishedPolicy, publishedZeroLine } from "./contenders.ts";
+import { byPolicy, flexHttp, type Forest, publishedPolicy, publishedZeroLine, toldOfMoves } from "./contenders.ts";
 import { classesOf, gainsOf, type JudgeInput, scoresOf } from "./judge.ts";
 import type { Contender } from "./play.ts";
 import { type Judged, populationReport } from "./report.ts";
@@ -62,6 +62,7 @@ export async function populationCommand(args: readonly string[]): Promise<void> 
   const others = (stack: Stack, ours: Policy): Readonly<Record<string, Contender>> => ({
     "ours, offers of 5 minutes at most": byPolicy({ ...ours, ma: { ...ours.ma, maxS: 300 } }),
     "ours, offers of an hour at most": byPolicy({ ...ours, ma: { ...ours.ma, maxS: 3_600 } }),
+    "ours, told who comes back elsewhere": toldOfMoves(ours),
     "the measured table": byPolicy(tableOf(stack)),
     "the published line": byPolicy(publishedPolicy(publishedZeroLine(grid, stack.tcp))),
     ...(forest === undefined ? {} : { "FlexHTTP's forest": flexHttp(forest) }),
