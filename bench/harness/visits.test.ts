@@ -27,6 +27,15 @@ it("lets nobody begin before the one before has ended, failed or not", async () 
   expect(told).toEqual(["a", "b", "c"].flatMap((name) => [`${name} begins`, `${name} ends`]));
 });
 
+it("lets the next begin where a turn takes longer than it may keep others waiting", async () => {
+  const turns = new Turns();
+  const slow = Promise.withResolvers<string>();
+  const first = turns.take(() => slow.promise, 1);
+  expect(await turns.take(() => Promise.resolve("second"))).toBe("second");
+  slow.resolve("first");
+  expect(await first).toBe("first");
+});
+
 it("loads a visit's page from the server of its own place, whatever the lane's visit before was", () => {
   const network: Network = { name: "near", rateMbps: 50, delayMs: 1, lossRatio: 0, queueBytes: 1e6 };
   const origin = (_: Arm, congestion: Congestion) => ({ port: congestion === "bbr" ? 8444 : 8443 }) as Origin;

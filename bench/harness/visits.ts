@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import { UserError } from "../../base/user-error.ts";
 import { type CoreWatch, startCoreWatch } from "../lab/cores.ts";
 import type { LabOptions } from "../lab/lab.ts";
@@ -204,11 +205,19 @@ type Take = Turns["take"];
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Calls when all that came before have ended, whatever became of them. */
-  async take<T>(call: () => Promise<T>): Promise<T> {
+  /**
+   * Calls when all that came before have ended, whatever became of them.
+   *
+   * @param mostMs so long it keeps others waiting at most
+   */
+  async take<T>(call: () => Promise<T>, mostMs?: number): Promise<T> {
     const before = this.#last;
     const turn = before.then(call);
-    this.#last = turn.catch(() => undefined);
+    const ended = turn.catch(() => undefined);
+    this.#last =
+      mostMs === undefined
+        ? ended
+        : before.then(async () => Promise.race([ended, pause(mostMs, undefined, { ref: false })]));
     return turn;
   }
 }

@@ -26,12 +26,10 @@ const PAUSE_MS = 3_000;
 /** Before a return: browsers end a QUIC connection that has rested for 30 s. TCP's are ended from outside. */
 const AWAY_MS = 35_000;
 const QUICK_MS = 1_500;
-/** Of each browser on each device: others wait for their next page meanwhile. */
-const LANES = 2;
-/** Above it a page keeps the cores busy, where nothing is lost: one at a time. A slow page would keep the others from theirs until connections end. */
-const FAST_MBPS = 60;
-const isFast = ({ client: { rateMbps, lossRatio, udpLossRatio } }: Visit): boolean =>
-  rateMbps > FAST_MBPS && lossRatio < 0.001 && (udpLossRatio === 0 || udpLossRatio === 1);
+/** Of each browser on each device: others wait for their next page meanwhile. Two thirds of the clients have Chromium. */
+const LANES = { chromium: 2, firefox: 1 } as const;
+/** A page keeps the cores busy for no longer: a slow one would keep others from theirs until their connections have ended. */
+const TURN_MS = 3_000;
 /** Clients that are measured together: a run that is interrupted has whole ones. */
 const PART = 32;
 const SIZES: readonly BrowserPage[] = ["small", "page", "large"];
@@ -107,7 +105,7 @@ export const experiment = defineExperiment({
   // Not how many clients and visits: a longer run goes on with the rows of a shorter one.
   question: ({ seed, quick }) => ({ seed, quick, clients: readBrowserClients(), DEVICES }),
   done: (options, rows) => shareMade(visitsOf(options), rows),
-  lanes: (options) => LANES * queuesOf(visitsOf(options)).length,
+  lanes: (options) => lanesOf(visitsOf(options), options.quick).length,
   prepare: async () => {
     const versions = await Promise.all(
       (["chromium", "firefox"] as const).map(async (one) => [one, await versionOf(one)] as const),
@@ -118,18 +116,14 @@ export const experiment = defineExperiment({
   measure: async (run) => {
     const { seed, quick } = run.options;
     const all = visitsOf(run.options);
-    const left = missing(all, run.folder.rows);
-    const phases = [left.filter((visit) => !isFast(visit)), left.filter(isFast)].map((visits) =>
-      queuesOf(visits).flatMap((queue) => Array.from({ length: quick ? 1 : LANES }, () => queue)),
-    );
+    const phase = lanesOf(missing(all, run.folder.rows), quick);
     const turns = new Turns();
-    const inTurn: Turns["take"] = (call) => turns.take(call);
-    await makeVisits(all, phases, { arms: ARMS }, run, async (first, visiting) => {
+    const take: Turns["take"] = (call) => turns.take(call, TURN_MS);
+    await makeVisits(all, [phase], { arms: ARMS }, run, async (first, visiting) => {
       const { browser: name, device } = first.client;
       const opening = { browser: name, cores: DEVICES[device] };
-      const browser = await inTurn(() => openBrowser(first, visiting, opening));
+      const browser = await turns.take(() => openBrowser(first, visiting, opening));
       return (visit) => {
-        const take: Turns["take"] = isFast(visit) ? inTurn : (call) => call();
         const pagesOf = (load: LoadAgain): Promise<ClientsRow[]> =>
           loadPages({ load, take, pages: PAGES }, async (page) => {
             await waitBefore(page, visiting, quick);
@@ -143,9 +137,12 @@ export const experiment = defineExperiment({
   report: clientsReport,
 });
 
-/** A queue for each browser on each device. */
-function queuesOf(visits: readonly Visit[]): Visit[][] {
-  return [...Map.groupBy(visits, ({ client: { browser, device } }) => `${browser} ${device}`).values()];
+/** A queue for each browser on each device, in each of its lanes. */
+function lanesOf(visits: readonly Visit[], isQuick: boolean): Visit[][] {
+  const queues = Map.groupBy(visits, ({ client: { browser, device } }) => `${browser} ${device}`);
+  return [...queues.values()].flatMap((queue) =>
+    Array.from({ length: isQuick ? 1 : LANES[queue[0]?.client.browser ?? "chromium"] }, () => queue),
+  );
 }
 
 /** The last page is a return, when all connections are gone. */
