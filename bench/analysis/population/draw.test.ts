@@ -80,6 +80,7 @@ it.each([
 ])("radicalInverse: %d in base %d, digits times %d", (place, base, factor, expected) => {
   expect(radicalInverse(place, base, factor)).toBeCloseTo(expected, 12);
 });
+
 describe("drawBrowserClients", () => {
   const { description } = POPULATION;
   const udp = { blocked: 0.03, policed: 0.02, policedLossRatio: [0.02, 0.2] } as const;

@@ -12,9 +12,9 @@ import { flag, readOptions, wholeNumber, words } from "../../model/options.ts";
 
 /** The machine's own bounds: above, the cores are measured and not the path; below, a page takes minutes. */
 const RATE_MAX_MBPS = 200;
-/** Where one page loads at a time. */
-const BROWSER_RATE_MAX_MBPS = 500;
 const RATE_MIN_MBPS = 2;
+/** The upper one where one page loads at a time. */
+const BROWSER_RATE_MAX_MBPS = 500;
 /** A speed test stands for lines like it: RTT and rate are spread by this, as deviations of logarithms. */
 const SPREAD = 0.15;
 /** A loss below this is met by no page of the size of these. */
