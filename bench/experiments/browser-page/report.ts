@@ -182,9 +182,9 @@ export function browserReport(summary: BrowserSummary): Report {
       networks: places
         .map((place) => `\`${placeId(place)}\` (${networkText(place)}; ${place.visits} visits of each page and arm)`)
         .join(", "),
-      pages: (Object.keys(BROWSER_PAGES) as BrowserPage[])
-        .map((page) => `\`${page}\` has ${BROWSER_PAGES[page].length + 1} requests and ${size(browserBytes(page))}`)
-        .join(", "),
+      pages: PUBLISHED.map(
+        ({ page }) => `\`${page}\` has ${BROWSER_PAGES[page].length + 1} requests and ${size(browserBytes(page))}`,
+      ).join(", "),
       rows,
       failures,
       timeouts,
