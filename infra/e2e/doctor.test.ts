@@ -226,7 +226,10 @@ it.each<["Chromium" | "Firefox", string, readonly DnsAnswer[]]>([
     });
 
   await system.putPolicy(fixed("fixed-h2"));
-  const withholds = await eachIn("withholds", async (page, host) => !(await reachesH3(page, port, host)));
+  // A busy machine's handshake may take longer than Firefox waits for it, and then that browser rests from HTTP/3: another one tells.
+  const reached = async (): Promise<boolean[]> => eachIn("withholds", (page, host) => reachesH3(page, port, host));
+  const [once, again] = [await reached(), name === "Firefox" ? await reached() : []];
+  const withholds = once.map((is, i) => !is && again[i] !== true);
   await system.putPolicy(fixed("fixed-h3", 3600));
   const offers = await eachIn("offers", (page, host) => reachesH3(page, port, host));
   // All zones pass these offers on, and do to the answers that come after them what they do.
