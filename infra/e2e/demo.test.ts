@@ -107,13 +107,10 @@ it(
     expect(visited.output()).toContain(
       "everyone else: version 1, adaptive; 70 % of clients draw their answer, to compare both; pages report",
     );
-    await until(
-      "visitors of several networks",
-      () =>
-        DEMO_NETWORKS.filter(({ about }) => visited.output().includes(`[made up: ${about}]`)).length >= 3
-          ? true
-          : undefined,
-      60_000,
+    await until("visitors of several networks", () =>
+      DEMO_NETWORKS.filter(({ about }) => visited.output().includes(`[made up: ${about}]`)).length >= 3
+        ? true
+        : undefined,
     );
     // A fast line that is left on HTTP/2, and a network that polices UDP and is taken back.
     const readable = (about: string, told: RegExp): true | undefined =>

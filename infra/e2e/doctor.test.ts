@@ -93,13 +93,13 @@ async function reachesH3(page: DrivenPage, port: number, host: string): Promise<
 }
 
 /** A few at a time, as each takes a core. */
-async function inTurns<T>(count: number, work: (i: number) => Promise<T>): Promise<T[]> {
+async function inTurns<T>(count: number, work: (i: number) => Promise<T>, atOnce = AT_ONCE): Promise<T[]> {
   const results: T[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
     for (let i = next++; i < count; i = next++) results[i] = await work(i);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
   return results;
 }
 
@@ -218,18 +218,20 @@ it.each<["Chromium" | "Firefox", string, readonly DnsAnswer[]]>([
     asked: keyof Does,
     see: (page: DrivenPage, host: string) => Promise<boolean>,
   ): Promise<boolean[]> =>
-    inTurns(behaviours.length, async (i) => {
-      const { page, close } = await open();
-      const seen = await see(page, hostOf(i, asked));
-      await close();
-      return seen;
-    });
+    inTurns(
+      behaviours.length,
+      async (i) => {
+        const { page, close } = await open();
+        const seen = await see(page, hostOf(i, asked));
+        await close();
+        return seen;
+      },
+      // Where the machine is busy, QUIC's handshake comes too late for a Firefox, which then rests from HTTP/3.
+      name === "Firefox" ? 1 : AT_ONCE,
+    );
 
   await system.putPolicy(fixed("fixed-h2"));
-  // A busy machine's handshake may take longer than Firefox waits for it, and then that browser rests from HTTP/3: another one tells.
-  const reached = async (): Promise<boolean[]> => eachIn("withholds", (page, host) => reachesH3(page, port, host));
-  const [once, again] = [await reached(), name === "Firefox" ? await reached() : []];
-  const withholds = once.map((is, i) => !is && again[i] !== true);
+  const withholds = await eachIn("withholds", async (page, host) => !(await reachesH3(page, port, host)));
   await system.putPolicy(fixed("fixed-h3", 3600));
   const offers = await eachIn("offers", (page, host) => reachesH3(page, port, host));
   // All zones pass these offers on, and do to the answers that come after them what they do.

@@ -65,6 +65,7 @@ async function main(): Promise<void> {
         ? await startDemoOrigin(0, { hasVisitors: DEMO_VISITORS, dashboardUrl: () => dashboard?.url })
         : undefined;
     let printedAtMs = 0;
+    const printed = new Set<number | undefined>();
     const demoDir = join(stateDir, DEMO_VISITORS ? "demo-visitors" : "demo");
     system = await start({
       edgeProgram: EDGE_PROGRAM,
@@ -88,8 +89,12 @@ async function main(): Promise<void> {
       onWorkerLine: (line) => {
         const decision = parseDecisionLine(line);
         if (decision !== undefined && isDemoVisitor(decision.request)) {
-          if (Date.now() - printedAtMs < PRINTED_EVERY_MS) return;
+          // One network after the other: by the clock alone the same ones might come again and again.
+          const { asn } = decision.request;
+          if (Date.now() - printedAtMs < PRINTED_EVERY_MS || printed.has(asn)) return;
           printedAtMs = Date.now();
+          printed.add(asn);
+          if (printed.size === DEMO_NETWORKS.length) printed.clear();
         }
         const isThere = decision === undefined || !isDemoVisitor(decision.request);
         const madeUp = demo === undefined ? "" : madeUpText(decision?.request.asn, isThere);
