@@ -1,18 +1,23 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
+	"golang.org/x/sys/unix"
 
 	"adaptive-h3/infra/edge/internal/edgetest"
 )
@@ -79,6 +84,39 @@ func TestRehearsal(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A page that the edge has written may still be on its way for seconds.
+func TestNoRehearsalBesideAPage(t *testing.T) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, image))
+	ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
+	defer cancel()
+	slow := net.Dialer{Control: func(_, _ string, socket syscall.RawConn) (err error) { // its window holds less than the page
+		_ = socket.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, 4096) })
+		return err
+	}}
+	page, err := (&tls.Dialer{NetDialer: &slow, Config: e.tlsConfig()}).DialContext(ctx, "tcp", e.addresses[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer page.Close()
+	if _, err := fmt.Fprintf(page, "GET /image HTTP/1.1\r\nHost: %s\r\nConnection: keep-alive\r\n\r\n", e.addresses[0]); err != nil {
+		t.Fatal(err)
+	}
+	conn := e.idleQUIC(ctx, e.addresses[0])
+	time.Sleep(time.Second) // a rehearsal would have begun
+	// Without the search for the largest packet.
+	if got := conn.ConnectionStats().BytesReceived; got > 30_000 {
+		t.Errorf("%d bytes came beside the page", got)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(page), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Fatal(err)
+	}
+	edgetest.Eventually(t, "a rehearsal, once the page is there", func() bool { return conn.ConnectionStats().BytesReceived > 100_000 })
 }
 
 // Nothing is rehearsed on a connection that serves, without a connection over TCP beside it, or where it is switched off.

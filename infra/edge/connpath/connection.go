@@ -55,6 +55,8 @@ type Connection struct {
 	Abort func()
 	// Quiet returns for how long the connection has carried no data.
 	Quiet func() time.Duration
+	// Delivered returns for how long the client has had all that was sent to it; 0 while some of it waits or is on its way.
+	Delivered func() time.Duration
 	// Left says whether the client has closed the connection, also where nobody has read so far.
 	Left func() bool
 	// TLS is the connection's TLS, once the server has it.

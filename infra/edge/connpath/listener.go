@@ -75,6 +75,7 @@ func (l *Listener) measured(c *net.TCPConn, now time.Time) (*tcpConn, error) {
 	conn.Abort = t.abort
 	conn.Left = func() bool { return leftTCP(raw) }
 	conn.Quiet = func() time.Duration { return quietTCP(raw) }
+	conn.Delivered = func() time.Duration { return deliveredTCP(raw) }
 	return t, nil
 }
 

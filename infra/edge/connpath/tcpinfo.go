@@ -35,6 +35,15 @@ func quietTCP(socket syscall.RawConn) time.Duration {
 	return 0
 }
 
+// deliveredTCP returns how long ago the last acknowledgement came, where nothing is left to acknowledge; otherwise 0. What a program wrote
+// can wait in the kernel and in queues of the path for seconds.
+func deliveredTCP(socket syscall.RawConn) time.Duration {
+	if info := tcpInfo(socket); info != nil && info.Notsent_bytes == 0 && info.Unacked == 0 {
+		return time.Duration(info.Last_ack_recv) * time.Millisecond
+	}
+	return 0
+}
+
 // established is TCP_ESTABLISHED (net/tcp_states.h), the state of a TCP connection that neither end has closed.
 const established = 1
 
