@@ -26,8 +26,8 @@ const PAUSE_MS = 3_000;
 /** Before a return: browsers end a QUIC connection that has rested for 30 s. TCP's are ended from outside. */
 const AWAY_MS = 35_000;
 const QUICK_MS = 1_500;
-/** Of each browser on each device: others wait for their next page meanwhile. Two thirds of the clients have Chromium. */
-const LANES = { chromium: 2, firefox: 1 } as const;
+/** So many clients of a browser on a device share a lane: others wait for their next page meanwhile. */
+const LANE_CLIENTS = 12;
 /** A page keeps the cores busy for no longer: a slow one would keep others from theirs until their connections have ended. */
 const TURN_MS = 3_000;
 /** Clients that are measured together: a run that is interrupted has whole ones. */
@@ -96,7 +96,7 @@ function rowOf({ id, place: { congestion }, client, arm, visit }: Visit, page: n
 /** What never, always and ours do for clients drawn from a population, in Chromium and Firefox, on fast devices and slow ones. */
 export const experiment = defineExperiment({
   options: {
-    clients: wholeNumber("the first of the 128 that were drawn (96)", [1, 1_000], 96),
+    clients: wholeNumber("the first of the 112 that were drawn (112)", [1, 1_000], 112),
     visits: wholeNumber("of each client and arm (1)", [1, 1_000], 1),
     seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
     quick: flag("one client, with short pauses: whether it works"),
@@ -140,9 +140,10 @@ export const experiment = defineExperiment({
 /** A queue for each browser on each device, in each of its lanes. */
 function lanesOf(visits: readonly Visit[], isQuick: boolean): Visit[][] {
   const queues = Map.groupBy(visits, ({ client: { browser, device } }) => `${browser} ${device}`);
-  return [...queues.values()].flatMap((queue) =>
-    Array.from({ length: isQuick ? 1 : LANES[queue[0]?.client.browser ?? "chromium"] }, () => queue),
-  );
+  return [...queues.values()].flatMap((queue) => {
+    const clients = new Set(queue.map(({ client }) => client.name)).size;
+    return Array.from({ length: isQuick ? 1 : Math.ceil(clients / LANE_CLIENTS) }, () => queue);
+  });
 }
 
 /** The last page is a return, when all connections are gone. */
