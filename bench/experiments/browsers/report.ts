@@ -52,7 +52,7 @@ export const NETWORKS: readonly Place[] = [
   place(50, 150, "page"),
 ];
 
-/** Networks that police UDP; and two where QUIC may lose packets by its own doing, or none. */
+/** Networks that police UDP; and three where QUIC may lose packets by its own doing, or none. */
 export const POLICED: readonly Place[] = [
   usual("2 % of UDP lost", { udpLossRatio: 0.02 }),
   usual("8 % of UDP lost", { udpLossRatio: 0.08 }),
@@ -60,6 +60,8 @@ export const POLICED: readonly Place[] = [
   usual("UDP held to 5 Mbit/s", { udpRateMbps: 5, udpBurstBytes: 50_000 }),
   usual("a short queue", { queueBytes: 60_000 }),
   usual("nothing policed", {}),
+  // A page is on its way there for long after the server has written it.
+  place(17, 150, "page"),
 ];
 
 /** One page of a visit: its id names network, browser, device, arm, visit and page. */
