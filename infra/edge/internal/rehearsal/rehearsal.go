@@ -17,8 +17,8 @@ import (
 const (
 	interval = 250 * time.Millisecond
 	// For so long nothing was asked and all was there: the visitor reads. People open the next page a second later at the soonest. What goes
-	// out beside a page waits in its queue, and slows it down. And quic-go, which takes the longer round trips for its own queue, ends its slow
-	// start at 32 packets: measured, a later page then took 7.3 s in place of 2.8 s (8.5 Mbit/s, 242 ms).
+	// out beside a page waits in its queue, and slows it down. And quic-go, which takes the longer round trips for its own doing, ends its slow
+	// start at 32 packets: on a slow line the next page takes twice its time.
 	rest = 300 * time.Millisecond
 	// A hundred packets: of so many a network that drops 8 % of UDP loses eight, and one that holds UDP to 5 Mbit/s after a burst of 50 kB
 	// more.
