@@ -26,8 +26,11 @@ const PAUSE_MS = 3_000;
 /** Before a return: browsers end a QUIC connection that has rested for 30 s. TCP's are ended from outside. */
 const AWAY_MS = 35_000;
 const QUICK_MS = 1_500;
-/** So many clients of a browser on a device share a lane: others wait for their next page meanwhile. */
-const LANE_CLIENTS = 12;
+/**
+ * So many clients of a browser on a device share a lane: others wait for their next page meanwhile. With 12 in a lane, and so 12 lanes,
+ * half of the recorded pages had late packets.
+ */
+const LANE_CLIENTS = 20;
 /** A page keeps the cores busy for no longer: a slow one would keep others from theirs until their connections have ended. */
 const TURN_MS = 3_000;
 /** Clients that are measured together: a run that is interrupted has whole ones. */
