@@ -5,15 +5,12 @@ import { expect, it, onTestFinished } from "vitest";
 import { heard } from "../../policy-api/cli/doctor/heard.ts";
 import { browserArgs, chromiumProgram, UNWANTED_BROWSER_ARGS } from "../setup/chromium.ts";
 import { startDemoOrigin } from "../workerd/demo-origin.ts";
-import { CLIENTS, type DrivenPage, drivenPage, launchBrowser, launchFirefox, navigate } from "./browser.ts";
+import { CLIENTS, type DrivenPage, drivenPage, launchBrowser, launchFirefox, navigate, OPENS_MS } from "./browser.ts";
 import { doctor } from "./doctor-run.ts";
 import { startDoh } from "./doh.ts";
 import { forwardTcp, forwardUdp } from "./forward-tcp.ts";
 import { fixed, startTestSystem, type TestSystem, testFolder } from "./harness.ts";
 import { startZone } from "./zone.ts";
-
-/** Long enough for a browser to open HTTP/3 after an offer, which it does in the background. */
-const OPENS_MS = 500;
 
 /** The protocols of as many pages, at a reader's pace. */
 async function pages(page: DrivenPage, port: number, host: string, count = 4): Promise<string[]> {

@@ -15,6 +15,7 @@ import {
   launchBrowser,
   loadImage,
   navigate,
+  OPENS_MS,
   openWithDns,
   RESTS_MS,
   untilH3,
@@ -55,8 +56,6 @@ function chosenOf(own: readonly ZoneBehaviour[], others: readonly ZoneBehaviour[
 /** Pages after which a browser has done what it will; on a busy machine HTTP/3 may take longer to open. */
 const PAGES = 3;
 const PATIENT_PAGES = 5;
-/** Long enough for a browser to open HTTP/3 after an offer, which it does in the background. */
-const OPENS_MS = 500;
 /** Pages that are open at the same time. */
 const AT_ONCE = 8;
 
@@ -67,8 +66,8 @@ async function startIn(actuator: Actuator): Promise<InZone> {
   const system = await startTestSystem({
     origin: demo.url,
     variables: { ACTUATOR: actuator, OBJECTS_PER_REGION: "1", BUDGET_MS: "200" },
-    // Cloudflare's edge asks nobody to leave.
-    edgeFlags: ["-upstream", `unix:${zone.socket}`, "-config", "stays-on-clear=true"],
+    // Cloudflare's edge asks nobody to leave, and has no handshake wait.
+    edgeFlags: `-upstream unix:${zone.socket} -config stays-on-clear=true -config rehearsal=false`.split(" "),
   });
   zone.leadsTo(system.workerd, demo.url);
   return { ...system, zone };

@@ -267,11 +267,15 @@ func (e *edge) newServer(s listen.Socket, tlsConfig *tls.Config, resetSecret [32
 		}
 		return conn, err
 	}
+	var waits func(netip.Addr) bool
+	if opts.rehearsal {
+		waits = func(client netip.Addr) bool { return rehearsal.Waits(e.registry, client, time.Now()) }
+	}
 	var err error
 	srv.quic, err = quicserver.New(quicserver.Options{
 		Address: s.Address(), ReachedAt: s.ReachedAt(), UDP: s.UDP, Bind: bind, TLS: tlsConfig,
 		Handler: e.metrics.Count(e.handler), InContext: srv.http, MaxHeaderBytes: maxHeaderBytes,
-		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes,
+		MaxStreams: opts.maxStreams, EarlyData: opts.earlyData, Handshakes: e.handshakes, Waits: waits,
 		ResetSecret: resetSecret, Registry: e.registry, OnClose: e.closed, Serves: srv.serves, Log: e.log,
 		Stack: srv.stack, Shared: s.Inherited, Folder: opts.certificate.StateDir, OnSuccessor: e.succeed,
 	})

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"syscall"
 	"testing"
@@ -86,37 +87,121 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// A page that the edge has written may still be on its way for seconds.
-func TestNoRehearsalBesideAPage(t *testing.T) {
-	e := startEdgeWith(t, edgetest.StartUpstream(t, image))
-	ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
-	defer cancel()
-	slow := net.Dialer{Control: func(_, _ string, socket syscall.RawConn) (err error) { // its window holds less than the page
+// slowPage asks for a page, and returns when it begins to come. No more of it comes than the client's window takes, until read is called.
+func (e *testEdge) slowPage(ctx context.Context) (read func()) {
+	e.t.Helper()
+	slow := net.Dialer{Control: func(_, _ string, socket syscall.RawConn) (err error) {
 		_ = socket.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, 4096) })
 		return err
 	}}
 	page, err := (&tls.Dialer{NetDialer: &slow, Config: e.tlsConfig()}).DialContext(ctx, "tcp", e.addresses[0])
 	if err != nil {
-		t.Fatal(err)
+		e.t.Fatal(err)
 	}
-	defer page.Close()
+	e.t.Cleanup(func() { page.Close() })
 	if _, err := fmt.Fprintf(page, "GET /image HTTP/1.1\r\nHost: %s\r\nConnection: keep-alive\r\n\r\n", e.addresses[0]); err != nil {
-		t.Fatal(err)
+		e.t.Fatal(err)
 	}
+	coming := bufio.NewReader(page)
+	if _, err := coming.Peek(1); err != nil {
+		e.t.Fatal(err)
+	}
+	return func() {
+		e.t.Helper()
+		response, err := http.ReadResponse(coming, nil)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, response.Body); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+// A page that the edge has written may still be on its way for seconds.
+func TestNoRehearsalBesideAPage(t *testing.T) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, image))
+	ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
+	defer cancel()
 	conn := e.idleQUIC(ctx, e.addresses[0])
+	read := e.slowPage(ctx)
 	time.Sleep(time.Second) // a rehearsal would have begun
 	// Without the search for the largest packet.
 	if got := conn.ConnectionStats().BytesReceived; got > 30_000 {
 		t.Errorf("%d bytes came beside the page", got)
 	}
-	response, err := http.ReadResponse(bufio.NewReader(page), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		t.Fatal(err)
-	}
+	read()
 	edgetest.Eventually(t, "a rehearsal, once the page is there", func() bool { return conn.ConnectionStats().BytesReceived > 100_000 })
+}
+
+// A page's last files would go to a QUIC connection that is there before them. So the handshake waits, until the page is there, or for 2 s:
+// a client gives it up after 5 s.
+func TestAHandshakeWaitsForAPage(t *testing.T) {
+	for _, reads := range []bool{true, false} {
+		t.Run(fmt.Sprintf("the page is read: %v", reads), func(t *testing.T) {
+			e := startEdgeWith(t, edgetest.StartUpstream(t, image))
+			ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
+			defer cancel()
+			read := e.slowPage(ctx)
+			opened := make(chan struct{})
+			go func() {
+				defer close(opened)
+				if conn, err := quic.DialAddr(ctx, e.addresses[0], http3Config(e), nil); err != nil {
+					t.Error(err)
+				} else {
+					_ = conn.CloseWithError(0, "")
+				}
+			}()
+			select {
+			case <-opened:
+				t.Error("it is complete beside the page")
+			case <-time.After(time.Second):
+			}
+			if reads {
+				read()
+			}
+			edgetest.Receive(t, "QUIC connection", opened)
+		})
+	}
+}
+
+// With a connection ID of its own a client does not wait: Firefox would go without HTTP/3. Nor does any where it is switched off.
+func TestAHandshakeThatDoesNotWait(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		flags []string
+		idLen int
+	}{
+		{"a client with a connection ID", nil, 4},
+		{"switched off", []string{"-config", "rehearsal=false"}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := startEdgeWith(t, edgetest.StartUpstream(t, image), test.flags...)
+			e.slowPage(t.Context())
+			socket, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			transport := &quic.Transport{Conn: socket, ConnectionIDGenerator: idLength(test.idLen)}
+			t.Cleanup(func() { transport.Close(); socket.Close() })
+			ctx, cancel := context.WithTimeout(t.Context(), 1_900*ms) // what would wait takes 2 s
+			defer cancel()
+			conn, err := transport.Dial(ctx, net.UDPAddrFromAddrPort(netip.MustParseAddrPort(e.addresses[0])), http3Config(e), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = conn.CloseWithError(0, "")
+		})
+	}
+}
+
+// idLength makes connection IDs of one length.
+type idLength int
+
+func (n idLength) ConnectionIDLen() int { return int(n) }
+
+func (n idLength) GenerateConnectionID() (quic.ConnectionID, error) {
+	return quic.ConnectionIDFromBytes(edgetest.Pattern(int(n))), nil
 }
 
 // Nothing is rehearsed on a connection that serves, without a connection over TCP beside it, or where it is switched off.

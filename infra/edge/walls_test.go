@@ -43,7 +43,7 @@ var walls = map[string][]string{
 
 	"internal/crowd": {"connpath", "internal/admission"},
 	"internal/quicserver": {
-		"connpath", "internal/admission", "internal/errorlog", "internal/handover", quicGo,
+		"connpath", "internal/admission", "internal/errorlog", "internal/handover", quicGo, xNet,
 	},
 	"internal/rehearsal":  {"connpath"},
 	"internal/resting":    {"connpath"},

@@ -67,6 +67,7 @@ type Connection struct {
 	Lingers atomic.Bool
 
 	read func() (Reading, bool)
+	from netip.Addr // where it began
 	at   atomic.Pointer[stay]
 	move sync.Mutex // of Moved
 	quic QUICConn   // nil: TCP
@@ -75,6 +76,7 @@ type Connection struct {
 
 	answering atomic.Bool
 	retiring  atomic.Bool
+	waited    atomic.Int64 // since when a QUIC handshake waits for it, as Unix nanoseconds; 0: none does
 	rehearses atomic.Bool
 	rehearsed atomic.Uint64 // bytes that nobody reads
 	sent      atomic.Uint64 // bytes handed to the transport, counted without a system call
@@ -102,7 +104,7 @@ type stay struct {
 
 // New makes a connection of client that began now, and that read reads.
 func New(t Transport, client netip.Addr, read func() (Reading, bool), now time.Time) *Connection {
-	c := &Connection{Transport: t, Began: now, Close: func() {}, read: read, sampledAt: now}
+	c := &Connection{Transport: t, Began: now, Close: func() {}, read: read, from: client, sampledAt: now}
 	c.at.Store(&stay{id: newID(), client: client})
 	return c
 }
@@ -177,6 +179,12 @@ func (c *Connection) Answering() bool { return c.answering.Load() }
 
 // RehearsalBegins says whether it is the first.
 func (c *Connection) RehearsalBegins() bool { return c.rehearses.CompareAndSwap(false, true) }
+
+// HandshakeWaits returns since when a QUIC handshake of the same client waits for this connection: the first call says now.
+func (c *Connection) HandshakeWaits(now time.Time) (since time.Time) {
+	c.waited.CompareAndSwap(0, now.UnixNano())
+	return time.Unix(0, c.waited.Load())
+}
 
 // Rehearsed notes that Rehearse has sent n bytes.
 func (c *Connection) Rehearsed(n int) {

@@ -3,6 +3,7 @@ package connpath
 import (
 	"context"
 	"maps"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -26,16 +27,19 @@ type Registry struct {
 	Added func(*Connection)
 
 	mu   sync.Mutex
-	open map[*Connection]struct{}
+	open map[netip.Addr]map[*Connection]struct{} // by where they began
 }
 
 // Add enters a connection.
 func (r *Registry) Add(c *Connection) {
 	r.mu.Lock()
 	if r.open == nil {
-		r.open = map[*Connection]struct{}{}
+		r.open = map[netip.Addr]map[*Connection]struct{}{}
 	}
-	r.open[c] = struct{}{}
+	if r.open[c.from] == nil {
+		r.open[c.from] = map[*Connection]struct{}{}
+	}
+	r.open[c.from][c] = struct{}{}
 	r.mu.Unlock()
 	if r.Added != nil {
 		r.Added(c)
@@ -46,14 +50,30 @@ func (r *Registry) Add(c *Connection) {
 func (r *Registry) Remove(c *Connection) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.open, c)
+	if delete(r.open[c.from], c); len(r.open[c.from]) == 0 {
+		delete(r.open, c.from)
+	}
 }
 
 // Snapshot returns the open connections.
 func (r *Registry) Snapshot() []*Connection {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Collect(maps.Keys(r.open))
+	var all []*Connection
+	for _, of := range r.open {
+		all = slices.AppendSeq(all, maps.Keys(of))
+	}
+	return all
+}
+
+// From returns the open connections that began at a client's address; none where they are more than most.
+func (r *Registry) From(client netip.Addr, most int) []*Connection {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.open[client]) > most {
+		return nil
+	}
+	return slices.Collect(maps.Keys(r.open[client]))
 }
 
 // Each has visit see each open connection every so often, until ctx ends: one goroutine for all.

@@ -36,9 +36,11 @@ type Options struct {
 	// one there; without it a visitor over HTTP/3 would take a truncated body for a whole one.
 	InContext      *http.Server
 	MaxHeaderBytes int
-	MaxStreams     int         // requests on a connection, at a time
-	EarlyData      bool        // take 0-RTT
-	Handshakes     *Handshakes // bounds those in progress, of all servers that share it
+	MaxStreams     int  // requests on a connection, at a time
+	EarlyData      bool // take 0-RTT
+	// Waits says whether a client's handshake is left unanswered for now; nil: none is. It must be fast: nothing else is read meanwhile.
+	Waits      func(client netip.Addr) bool
+	Handshakes *Handshakes // bounds those in progress, of all servers that share it
 	// ResetSecret outlives the socket, the process and the certificate: a client learns from it that its connection is gone, with
 	// the first packet that it sends. Otherwise it would wait for its own idle timeout.
 	ResetSecret [32]byte
@@ -111,6 +113,9 @@ func (q *Server) open(udp *net.UDPConn) error {
 		} else {
 			s.transport.Conn, s.transport.ConnectionIDGenerator = s.shared, s.shared
 		}
+	}
+	if q.options.Waits != nil {
+		s.transport.Conn = newUnhurried(s.transport.Conn.(udpSocket), q.options.Waits)
 	}
 	if s.listener, err = q.listen(s.transport); err != nil {
 		return err

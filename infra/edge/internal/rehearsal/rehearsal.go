@@ -1,9 +1,9 @@
 // Package rehearsal finds out what a network does to UDP before a page depends on it. Of this module it imports connpath.
 //
-// A browser that is offered HTTP/3 opens a QUIC connection beside the page that brought the offer, and sends nothing on it until the
-// next page. Where the network polices UDP, that page would take seconds, and only then show why. So once the client's TCP connections
-// rest, the QUIC connection carries as much as a small page, for nobody to read. What was lost of it is sampled with what was lost over
-// TCP: the worker compares the two, and takes the offer back with the next page's first response.
+// A browser that is offered HTTP/3 opens a QUIC connection beside the page that brought the offer. As soon as it has one, the page's last
+// files go there, and else the next page. Where the network polices UDP, they would take seconds, and only then show why. So the
+// connection begins when the page is there (Waits), and then carries as much as a small page, for nobody to read (Run). What was lost of it
+// is sampled with what was lost over TCP: the worker compares the two, and takes the offer back with the next page's first response.
 package rehearsal
 
 import (
@@ -28,7 +28,29 @@ const (
 	moreBytes = 896 << 10
 	// QUIC's loss has to be so many times TCP's: where both lose alike, HTTP/3 is the faster one.
 	unlike = 3
+
+	// A handshake waits no longer. Chromium 156 sends its first packets again after 0.3, 0.9 and 2.1 s, and gives up after 4 s (measured).
+	longest = 2 * time.Second
+	// An address with more connections than one browser opens is shared: one visitor's page says nothing about another's handshake.
+	most = 2
 )
+
+// Waits says whether a QUIC handshake of a client has to wait: a page of its own is on its way over TCP.
+func Waits(registry *connpath.Registry, client netip.Addr, now time.Time) bool {
+	waits := false
+	for _, c := range registry.From(client, most) {
+		if c.Transport != connpath.TCP {
+			return false // it was answered before
+		}
+		waits = waits || c.Answering() && !rests(c, now) && now.Sub(c.HandshakeWaits(now)) < longest
+	}
+	return waits
+}
+
+// rests says whether all that was asked for on a TCP connection has been with the client for a while.
+func rests(c *connpath.Connection, now time.Time) bool {
+	return now.Sub(c.RestsSince(now)) >= rest && c.Delivered() >= rest
+}
 
 // Run rehearses on the registry's QUIC connections, once on each, until ctx ends.
 func Run(ctx context.Context, registry *connpath.Registry) {
@@ -56,7 +78,7 @@ func due(open []*connpath.Connection, now time.Time) map[*connpath.Connection][]
 		if quic == nil || c.Transport != connpath.TCP || !c.Sampled() {
 			continue
 		}
-		if now.Sub(c.RestsSince(now)) < rest || c.Delivered() < rest {
+		if !rests(c, now) {
 			delete(beside, quic)
 			delete(waiting, c.Client())
 			continue
