@@ -31,20 +31,25 @@ const (
 
 	// A handshake waits no longer. Chromium 156 sends its first packets again after 0.3, 0.9 and 2.1 s, and gives up after 4 s (measured).
 	longest = 2 * time.Second
-	// An address with more connections than one browser opens is shared: one visitor's page says nothing about another's handshake.
-	most = 2
+	// An address where more connections have had a request, or that has more of them, is shared: one visitor's page says nothing about
+	// another's handshake. A browser asks on one or two, and may have opened some more.
+	used, most = 2, 8
 )
 
 // Waits says whether a QUIC handshake of a client has to wait: a page of its own is on its way over TCP.
 func Waits(registry *connpath.Registry, client netip.Addr, now time.Time) bool {
-	waits := false
+	waits, asked := false, 0
 	for _, c := range registry.From(client, most) {
 		if c.Transport != connpath.TCP {
 			return false // it was answered before
 		}
-		waits = waits || c.Answering() && !rests(c, now) && now.Sub(c.HandshakeWaits(now)) < longest
+		if !c.Answering() {
+			continue
+		}
+		asked++
+		waits = waits || !rests(c, now) && now.Sub(c.HandshakeWaits(now)) < longest
 	}
-	return waits
+	return waits && asked <= used
 }
 
 // rests says whether all that was asked for on a TCP connection has been with the client for a while.

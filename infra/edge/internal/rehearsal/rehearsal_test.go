@@ -26,6 +26,10 @@ func TestWhichHandshakesWait(t *testing.T) {
 	quic := open(client, time.Second, time.Second)
 	quic.Transport = connpath.QUIC
 	there, onItsWay := open(client, time.Second, time.Second), open(client, time.Second, 0)
+	var many []*connpath.Connection
+	for range most {
+		many = append(many, connpath.New(connpath.TCP, client, nil, start))
+	}
 	for _, test := range []struct {
 		name string
 		open []*connpath.Connection
@@ -37,7 +41,9 @@ func TestWhichHandshakesWait(t *testing.T) {
 		{"it has come just now", []*connpath.Connection{open(client, time.Second, 200*ms)}, true},
 		{"all is there", []*connpath.Connection{there}, false},
 		{"a second connection is at rest", []*connpath.Connection{onItsWay, there}, true},
-		{"the address is shared", []*connpath.Connection{onItsWay, there, unused}, false},
+		{"a third one was not used yet", []*connpath.Connection{onItsWay, there, unused}, true},
+		{"three were used", []*connpath.Connection{onItsWay, there, asking}, false},
+		{"there are many", append(many, onItsWay), false},
 		{"another one was answered", []*connpath.Connection{onItsWay, quic}, false},
 		{"nothing was asked for", []*connpath.Connection{unused}, false},
 		{"somebody else's page is on its way", []*connpath.Connection{open(other, 0, 0)}, false},
