@@ -34,6 +34,8 @@ export interface ArmSetup {
 }
 
 const H3 = { firstProtocol: "h3", mode: "fixed-h3" } as const;
+/** Ours alone lets a QUIC handshake wait for the page that brings an offer, and rehearses. */
+const AS_OTHERS = ["-config", "rehearsal=false"];
 
 export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
   "fixed-h1": {
@@ -62,6 +64,7 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     about: "begins on HTTP/2 and is always offered HTTP/3: what CDNs do today",
     firstProtocol: "h2",
     mode: "fixed-h3",
+    edgeFlags: AS_OTHERS,
   },
   adaptive: {
     about: "begins on HTTP/2 and is offered HTTP/3 where the policy calibrated for this congestion control says so",
@@ -69,10 +72,11 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     mode: "adaptive",
   },
   unrehearsed: {
-    about: "as `adaptive`, with an edge that rehearses on no QUIC connection (`-config rehearsal=false`)",
+    about:
+      "as `adaptive`, with an edge that lets no QUIC handshake wait, and rehearses on no QUIC connection (`-config rehearsal=false`)",
     firstProtocol: "h2",
     mode: "adaptive",
-    edgeFlags: ["-config", "rehearsal=false"],
+    edgeFlags: AS_OTHERS,
   },
   published: {
     about: "as `adaptive`, by the published line, which begins on HTTP/3 with whom it does not know",
@@ -93,7 +97,7 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
   },
   "quiche-cubic": quicheArm("cubic", "quiche-cubic"),
   "quiche-bbr2": quicheArm("BBRv2", "quiche-bbr2"),
-  bare: { about: "the edge without a worker, over HTTP/2", firstProtocol: "h2" },
+  bare: { about: "the edge without a worker, over HTTP/2", firstProtocol: "h2", edgeFlags: AS_OTHERS },
   "bare-h3": { about: "the edge without a worker, over HTTP/3 from the first packet", firstProtocol: "h3" },
 };
 

@@ -74,6 +74,14 @@ it("sets pages that an offer changes beside never's, for each browser", () => {
   }
 });
 
+it("sets the page that brings an offer beside never's", () => {
+  const threefold = ({ arm, page, loadMs }: BrowsersRow) => (arm === "adaptive" && page === 1 ? 3 : 1) * Number(loadMs);
+  const [group] = groupsOf(rowsOf((row) => ({ loadMs: threefold(row) })));
+  expect(group?.oursFirst.estimate).toBeCloseTo(3);
+  expect(group?.otherFirst.estimate).toBeCloseTo(1);
+  expect(group?.oursLater.estimate).toBeCloseTo(1);
+});
+
 it("counts no visit that lacks a page", () => {
   const [group] = groupsOf(rowsOf(({ page, visit }) => (page === 3 && visit === 0 ? { loadMs: null } : {})));
   expect(group?.n).toEqual([1, 1, 1]);

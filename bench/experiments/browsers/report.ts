@@ -85,10 +85,10 @@ function isOf({ browser, device }: (typeof CLIENTS)[number], row: BrowsersRow): 
 }
 
 /** The mean of these pages of each visit that has them all, milliseconds. */
-function timesOf(rows: readonly BrowsersRow[], from: number): number[] {
+function timesOf(rows: readonly BrowsersRow[], from: number, to: number = PAGES): number[] {
   return [...Map.groupBy(rows, ({ visit }) => visit).values()].flatMap((visit) => {
-    const times = visit.flatMap(({ page, loadMs }) => (page >= from ? (loadMs ?? []) : []));
-    return times.length === PAGES + 1 - from ? [mean(times)] : [];
+    const times = visit.flatMap(({ page, loadMs }) => (page >= from && page <= to ? (loadMs ?? []) : []));
+    return times.length === to + 1 - from ? [mean(times)] : [];
   });
 }
 
@@ -104,9 +104,9 @@ export function browsersSummary(
   const groups = CLIENTS.filter((client) => rows.some((row) => isOf(client, row))).flatMap(({ browser, device }) =>
     networks.map(({ network: { name: network } }) => {
       const of = (arm: Arm): readonly BrowsersRow[] => own.get([network, browser, device, arm].join()) ?? [];
-      const ratio = (arm: Arm, beside: Arm, from: number) =>
-        ratioOfMeansInterval(timesOf(of(arm), from), timesOf(of(beside), from), {
-          random: seededRandom(seed, "browsers", network, browser, device, arm, String(from)),
+      const ratio = (arm: Arm, beside: Arm, from: number, to?: number) =>
+        ratioOfMeansInterval(timesOf(of(arm), from, to), timesOf(of(beside), from, to), {
+          random: seededRandom(seed, "browsers", network, browser, device, arm, String(to ?? from)),
         });
       const shares = (arm: Arm): number[] =>
         Array.from({ length: PAGES }, (_, i) =>
@@ -122,8 +122,10 @@ export function browsersSummary(
           arms.map((arm) => [arm, Math.max(...of(arm).flatMap(({ loadMs }) => loadMs ?? []))]),
         ),
         busy: median(arms.flatMap((arm) => of(arm).flatMap(({ busyRatio }) => busyRatio ?? []))),
-        /** Over never: of all pages, and of those that an offer can change. */
+        /** Over never: of all pages, of the one that brings an offer, and of those after it. */
         oursAll: ratio("adaptive", "fixed-h2", 1),
+        oursFirst: ratio("adaptive", "fixed-h2", 1, 1),
+        otherFirst: ratio(other, "fixed-h2", 1, 1),
         oursLater: ratio("adaptive", "fixed-h2", 2),
         otherLater: ratio(other, "fixed-h2", 2),
         oursOverOther: ratio("adaptive", other, 2),
@@ -164,6 +166,8 @@ export function browsersReport(summary: Summary): Report {
         [title, ({ slowest }) => number(slowest[other])],
         ["ours", ({ slowest }) => number(slowest["adaptive"])],
         ["ours / never", ({ oursAll }) => withInterval(oursAll)],
+        [`page 1: ${title} / never`, ({ otherFirst }) => withInterval(otherFirst)],
+        ["ours / never", ({ oursFirst }) => withInterval(oursFirst)],
         [`pages 2 to 4: ${title} / never`, ({ otherLater }) => withInterval(otherLater)],
         ["ours / never", ({ oursLater }) => withInterval(oursLater)],
         [`ours / ${title}`, ({ oursOverOther }) => withInterval(oursOverOther)],
