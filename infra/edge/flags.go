@@ -149,6 +149,9 @@ func (o *options) check(fs *flag.FlagSet) error {
 	if o.origin != nil && o.samples == (upstream.Target{}) {
 		return errors.New("flag -origin wants -samples: its listener is asked whether the worker is there")
 	}
+	if o.samples == (upstream.Target{}) {
+		o.rehearsal = false // nobody would learn what it shows
+	}
 	descriptors, memory := ownDescriptors(), memorySize()
 	o.connections, o.requests.Most = mostConnections(descriptors, memory), mostRequests(descriptors, memory)
 	if o.handshakes.Unproven > o.handshakes.Total {

@@ -106,7 +106,15 @@ export function browsersSummary(
       const of = (arm: Arm): readonly BrowsersRow[] => own.get([network, browser, device, arm].join()) ?? [];
       const ratio = (arm: Arm, beside: Arm, from: number, to?: number) =>
         ratioOfMeansInterval(timesOf(of(arm), from, to), timesOf(of(beside), from, to), {
-          random: seededRandom(seed, "browsers", network, browser, device, arm, String(to ?? from)),
+          random: seededRandom(
+            seed,
+            "browsers",
+            network,
+            browser,
+            device,
+            arm,
+            to === undefined ? String(from) : `${from} to ${to}`,
+          ),
         });
       const shares = (arm: Arm): number[] =>
         Array.from({ length: PAGES }, (_, i) =>

@@ -76,7 +76,7 @@ type Connection struct {
 
 	answering atomic.Bool
 	retiring  atomic.Bool
-	waited    atomic.Int64 // since when a QUIC handshake waits for it, as Unix nanoseconds; 0: none does
+	offered   atomic.Bool
 	rehearses atomic.Bool
 	rehearsed atomic.Uint64 // bytes that nobody reads
 	sent      atomic.Uint64 // bytes handed to the transport, counted without a system call
@@ -180,11 +180,15 @@ func (c *Connection) Answering() bool { return c.answering.Load() }
 // RehearsalBegins says whether it is the first.
 func (c *Connection) RehearsalBegins() bool { return c.rehearses.CompareAndSwap(false, true) }
 
-// HandshakeWaits returns since when a QUIC handshake of the same client waits for this connection: the first call says now.
-func (c *Connection) HandshakeWaits(now time.Time) (since time.Time) {
-	c.waited.CompareAndSwap(0, now.UnixNano())
-	return time.Unix(0, c.waited.Load())
+// Offers notes that a response offers HTTP/3. c may be nil.
+func (c *Connection) Offers() {
+	if c != nil {
+		c.offered.Store(true)
+	}
 }
+
+// Offered says whether a response has offered HTTP/3.
+func (c *Connection) Offered() bool { return c.offered.Load() }
 
 // Rehearsed notes that Rehearse has sent n bytes.
 func (c *Connection) Rehearsed(n int) {

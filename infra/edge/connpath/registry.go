@@ -26,7 +26,7 @@ type Registry struct {
 	// Added sees each connection that was added; it may be nil.
 	Added func(*Connection)
 
-	mu   sync.Mutex
+	mu   sync.RWMutex
 	open map[netip.Addr]map[*Connection]struct{} // by where they began
 }
 
@@ -57,8 +57,8 @@ func (r *Registry) Remove(c *Connection) {
 
 // Snapshot returns the open connections.
 func (r *Registry) Snapshot() []*Connection {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	var all []*Connection
 	for _, of := range r.open {
 		all = slices.AppendSeq(all, maps.Keys(of))
@@ -68,8 +68,8 @@ func (r *Registry) Snapshot() []*Connection {
 
 // From returns the open connections that began at a client's address; none where they are more than most.
 func (r *Registry) From(client netip.Addr, most int) []*Connection {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	if len(r.open[client]) > most {
 		return nil
 	}

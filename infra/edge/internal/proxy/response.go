@@ -36,6 +36,9 @@ func (p *Handler) finishHeader(h http.Header, r *http.Request, c *connpath.Conne
 	if p.options.Kill.On() {
 		h.Set("Alt-Svc", "clear")
 	}
+	if strings.HasPrefix(h.Get("Alt-Svc"), "h3=") {
+		c.Offers()
+	}
 	if p.options.ServerTiming {
 		if figures := connpath.ServerTiming(c, time.Now()); figures != "" {
 			h.Add("Server-Timing", figures)

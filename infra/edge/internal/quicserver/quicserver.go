@@ -1,5 +1,5 @@
 // Package quicserver serves HTTP/3 on one UDP address, and binds another socket when the first one is gone. Of this
-// module it imports admission (for a count), connpath, errorlog and handover; of other modules, quic-go.
+// module it imports admission (for a count), connpath, errorlog and handover; of other modules, quic-go and x/net.
 package quicserver
 
 import (
@@ -38,7 +38,7 @@ type Options struct {
 	MaxHeaderBytes int
 	MaxStreams     int  // requests on a connection, at a time
 	EarlyData      bool // take 0-RTT
-	// Waits says whether a client's handshake is left unanswered for now; nil: none is. It must be fast: nothing else is read meanwhile.
+	// Waits says whether a handshake of a client is left unanswered for now; nil: none is. It must be fast: nothing else is read meanwhile.
 	Waits      func(client netip.Addr) bool
 	Handshakes *Handshakes // bounds those in progress, of all servers that share it
 	// ResetSecret outlives the socket, the process and the certificate: a client learns from it that its connection is gone, with

@@ -1,14 +1,16 @@
 // Package rehearsal finds out what a network does to UDP before a page depends on it. Of this module it imports connpath.
 //
-// A browser that is offered HTTP/3 opens a QUIC connection beside the page that brought the offer. As soon as it has one, the page's last
-// files go there, and else the next page. Where the network polices UDP, they would take seconds, and only then show why. So the
-// connection begins when the page is there (Waits), and then carries as much as a small page, for nobody to read (Run). What was lost of it
-// is sampled with what was lost over TCP: the worker compares the two, and takes the offer back with the next page's first response.
+// A browser that is offered HTTP/3 opens a QUIC connection beside the page that brought the offer. Once that is open, the page's last files
+// go over it, and else the next page is the first. Where the network polices UDP, they would take seconds, and only then show why. So the
+// handshake waits until the page is there (Waits), and then the connection carries as much as a small page, for nobody to read (Run). What
+// was lost of it is sampled with what was lost over TCP: the worker compares the two, and takes the offer back with the next page's first
+// response.
 package rehearsal
 
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	"adaptive-h3/infra/edge/connpath"
@@ -29,27 +31,27 @@ const (
 	// QUIC's loss has to be so many times TCP's: where both lose alike, HTTP/3 is the faster one.
 	unlike = 3
 
-	// A handshake waits no longer. Chromium 156 sends its first packets again after 0.3, 0.9 and 2.1 s, and gives up after 4 s (measured).
-	longest = 2 * time.Second
 	// An address where more connections have had a request, or that has more of them, is shared: one visitor's page says nothing about
 	// another's handshake. A browser asks on one or two, and may have opened some more.
 	used, most = 2, 8
 )
 
-// Waits says whether a QUIC handshake of a client has to wait: a page of its own is on its way over TCP.
+// Waits says whether a QUIC handshake of a client should wait: HTTP/3 was offered over TCP, and a page is on its way there. It is for a
+// server's reader of packets: it neither waits nor looks at other clients.
 func Waits(registry *connpath.Registry, client netip.Addr, now time.Time) bool {
-	waits, asked := false, 0
+	offered := false
+	var asked []*connpath.Connection
 	for _, c := range registry.From(client, most) {
 		if c.Transport != connpath.TCP {
-			return false // it was answered before
+			return false // a handshake was answered before
 		}
-		if !c.Answering() {
-			continue
+		// A websocket never rests, and is no page.
+		if c.Answering() && !c.Upgraded.Load() {
+			asked = append(asked, c)
+			offered = offered || c.Offered()
 		}
-		asked++
-		waits = waits || !rests(c, now) && now.Sub(c.HandshakeWaits(now)) < longest
 	}
-	return waits && asked <= used
+	return offered && len(asked) <= used && slices.ContainsFunc(asked, func(c *connpath.Connection) bool { return !rests(c, now) })
 }
 
 // rests says whether all that was asked for on a TCP connection has been with the client for a while.

@@ -18,6 +18,7 @@ func TestWhichHandshakesWait(t *testing.T) {
 		c.Delivered = func() time.Duration { return delivered }
 		c.RequestBegins(start)
 		c.RequestEnds(start.Add(10*time.Second - ended))
+		c.Offers()
 		return c
 	}
 	asking := open(client, time.Second, 0)
@@ -25,6 +26,10 @@ func TestWhichHandshakesWait(t *testing.T) {
 	unused := connpath.New(connpath.TCP, client, nil, start)
 	quic := open(client, time.Second, time.Second)
 	quic.Transport = connpath.QUIC
+	unoffered := connpath.New(connpath.TCP, client, nil, start)
+	unoffered.RequestBegins(start)
+	websocket := open(client, 0, 0)
+	websocket.Upgraded.Store(true)
 	there, onItsWay := open(client, time.Second, time.Second), open(client, time.Second, 0)
 	var many []*connpath.Connection
 	for range most {
@@ -42,8 +47,12 @@ func TestWhichHandshakesWait(t *testing.T) {
 		{"all is there", []*connpath.Connection{there}, false},
 		{"a second connection is at rest", []*connpath.Connection{onItsWay, there}, true},
 		{"a third one was not used yet", []*connpath.Connection{onItsWay, there, unused}, true},
+		{"nothing was offered", []*connpath.Connection{unoffered}, false},
+		{"another one than the offer's is asked on", []*connpath.Connection{unoffered, there}, true},
+		{"a websocket is open", []*connpath.Connection{websocket, there}, false},
 		{"three were used", []*connpath.Connection{onItsWay, there, asking}, false},
 		{"there are many", append(many, onItsWay), false},
+		{"there are as many as one browser may have", append(many[1:], onItsWay), true},
 		{"another one was answered", []*connpath.Connection{onItsWay, quic}, false},
 		{"nothing was asked for", []*connpath.Connection{unused}, false},
 		{"somebody else's page is on its way", []*connpath.Connection{open(other, 0, 0)}, false},
@@ -55,22 +64,6 @@ func TestWhichHandshakesWait(t *testing.T) {
 		}
 		if got := Waits(registry, client, start.Add(10*time.Second)); got != test.want {
 			t.Errorf("%s: %v", test.name, got)
-		}
-	}
-}
-
-func TestAHandshakeWaitsTwoSecondsAtMost(t *testing.T) {
-	client, start := netip.MustParseAddr("2001:db8::7"), time.UnixMilli(1_000_000)
-	c := connpath.New(connpath.TCP, client, nil, start)
-	c.RequestBegins(start)
-	registry := &connpath.Registry{}
-	registry.Add(c)
-	for _, step := range []struct {
-		s    float64
-		want bool
-	}{{5, true}, {5.3, true}, {6.9, true}, {7.1, false}, {60, false}} {
-		if got := Waits(registry, client, start.Add(time.Duration(step.s*float64(time.Second)))); got != step.want {
-			t.Errorf("after %v s: %v", step.s, got)
 		}
 	}
 }
