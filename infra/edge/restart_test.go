@@ -44,6 +44,7 @@ type service struct {
 // start starts a shell, and returns once its edge accepts connections.
 func (s *service) start() {
 	s.t.Helper()
+	s.prepare()
 	s.starts++
 	out, err := os.Create(filepath.Join(s.dir, fmt.Sprintf("stdout-%d", s.starts)))
 	if err != nil {
@@ -79,8 +80,8 @@ func startService(t *testing.T, upstream string) (*testEdge, *service) {
 	dir := t.TempDir()
 	socket := mustOpen(t, reno)[0]
 	s := &service{t: t, dir: dir}
-	for _, c := range []interface{ File() (*os.File, error) }{socket.TCP, socket.UDP} {
-		file, err := c.File()
+	for _, c := range []syscall.Conn{socket.TCP, socket.UDP} {
+		file, err := duplicate(c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,6 +102,48 @@ func startService(t *testing.T, upstream string) (*testEdge, *service) {
 		})
 	})
 	return e, s
+}
+
+// prepare sets the sockets as systemd does before each start. All programs share that setting.
+func (s *service) prepare() {
+	s.t.Helper()
+	unit, err := os.ReadFile("../systemd/adaptive-h3-edge.service")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, socket := range s.sockets {
+		err := control(socket, func(fd int) error {
+			return syscall.SetNonblock(fd, bytes.Contains(unit, []byte("\nNonBlocking=yes\n")))
+		})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// duplicate returns another descriptor of a socket, which os/exec passes on as it is. Those of net's File it has block.
+func duplicate(socket syscall.Conn) (file *os.File, err error) {
+	err = control(socket, func(fd int) error {
+		copied, err := syscall.Dup(fd)
+		if err == nil {
+			syscall.CloseOnExec(copied)
+			file = os.NewFile(uintptr(copied), "socket")
+		}
+		return err
+	})
+	return file, err
+}
+
+// control calls f with the descriptor of a socket.
+func control(socket syscall.Conn, f func(fd int) error) error {
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	if controlErr := raw.Control(func(fd uintptr) { err = f(int(fd)) }); controlErr != nil {
+		return controlErr
+	}
+	return err
 }
 
 // tally is what the clients of one kind saw.
@@ -199,6 +242,17 @@ func TestRestartedEdgeChoosesTheCongestionControl(t *testing.T) {
 			t.Errorf("start %d, want %s: %s (%v)", start+1, want, line, err)
 		}
 	}
+}
+
+// An edge that is restarted ends, though a visitor came while systemd prepared the next start, and nobody comes afterwards.
+func TestRestartedEdgeEndsWithoutAnotherVisitor(t *testing.T) {
+	e, service := startService(t, edgetest.StartUpstream(t, restartUpstream)) // whose cleanup waits for the ends
+	service.prepare()
+	if err := postTo(e.client("HTTP/1.1"), e.url("/echo")); err != nil {
+		t.Error(err)
+	}
+	service.end()
+	service.start()
 }
 
 const slowParts = 15
