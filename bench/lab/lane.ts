@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { EDGE_PROGRAM } from "../../infra/setup/build.ts";
+import { EDGE_PROGRAM, STOCK_EDGE_PROGRAM } from "../../infra/setup/build.ts";
 import { UserError } from "../../base/user-error.ts";
 import { startEdge } from "../../infra/workerd/edge.ts";
 import { type Arm, ARM_SETUPS, type Quic } from "../model/arm.ts";
@@ -156,7 +156,7 @@ async function startOrigins(
   stack: AsyncDisposableStack,
   onFailure: (why: string) => void,
 ): Promise<(readonly [Congestion, Origin])[]> {
-  const { quic: ownQuic, mode, edgeFlags = [] } = ARM_SETUPS[arm];
+  const { quic: ownQuic, mode, edgeFlags = [], isStock = false } = ARM_SETUPS[arm];
   const stateDir = join(folder, "certificate");
   const caFile = join(stateDir, "dev-cert.pem");
   const place = { host: "localhost", address: SERVER_ADDRESS, caFile };
@@ -175,7 +175,7 @@ async function startOrigins(
   const traceFile = isTraced ? join(folder, `trace-${lane}.jsonl`) : undefined;
   const http3 = quic === "quic-go" ? "" : ",http3=off";
   const { program, spkiSha256 } = await startEdge({
-    program: EDGE_PROGRAM,
+    program: isStock ? STOCK_EDGE_PROGRAM : EDGE_PROGRAM,
     listen: congestions.map((name, i) => `${SERVER_ADDRESS}:${firstPort + i},congestion=${name}${http3}`),
     upstream,
     samples,

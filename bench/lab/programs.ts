@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../base/root.ts";
-import { buildEdge, buildGo, buildWorker, runBuild } from "../../infra/setup/build.ts";
+import { buildEdge, buildGo, buildWorker } from "../../infra/setup/build.ts";
 import { findProgram } from "../../base/find-program.ts";
 import { UserError } from "../../base/user-error.ts";
-import { findOrInstall, installPackage } from "../../infra/setup/programs.ts";
+import { findOrInstall, installPackage, runBuild } from "../../infra/setup/programs.ts";
 
 export const NETPATH_PROGRAM = join(ROOT, "dist/netpath");
 export const PATHPROBE_PROGRAM = join(ROOT, "dist/pathprobe");

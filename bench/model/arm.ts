@@ -13,6 +13,7 @@ export type Arm =
   | "retry-h3"
   | "files-h2"
   | "unrehearsed"
+  | "own-start"
   | "published"
   | "table"
   | "bare-h3"
@@ -29,6 +30,8 @@ export interface ArmSetup {
   readonly movesFiles?: boolean;
   /** Of its edge, beside those that every edge has. */
   readonly edgeFlags?: readonly string[];
+  /** Its edge has quic-go as it is, which ends slow start by itself. */
+  readonly isStock?: true;
   /** Where another server than our edge answers, over HTTP/3 alone. */
   readonly quic?: Exclude<Quic, "quic-go">;
 }
@@ -65,6 +68,13 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     firstProtocol: "h2",
     mode: "fixed-h3",
     edgeFlags: AS_OTHERS,
+  },
+  "own-start": {
+    about: "as `always-offer`, with an edge in which quic-go ends slow start by itself",
+    firstProtocol: "h2",
+    mode: "fixed-h3",
+    edgeFlags: AS_OTHERS,
+    isStock: true,
   },
   adaptive: {
     about: "begins on HTTP/2 and is offered HTTP/3 where the policy calibrated for this congestion control says so",

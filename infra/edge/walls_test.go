@@ -37,6 +37,7 @@ var walls = map[string][]string{
 	"internal/giveback":    {},
 	"internal/listen":      {sys},
 	"internal/handover":    {quicGo, sys, xNet},
+	"internal/slowstart":   {},
 
 	"internal/upstream":  {"internal/admission", "internal/errorlog", sys},
 	"internal/heartbeat": {"internal/upstream"},

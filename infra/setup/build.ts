@@ -1,11 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { ROOT } from "../../base/root.ts";
-import { UserError } from "../../base/user-error.ts";
-import { requireGo } from "./programs.ts";
+import { requireGo, runBuild } from "./programs.ts";
+import { slowStartFlag } from "./quic-go.ts";
 
 export const WRANGLER = join(ROOT, "node_modules/.bin/wrangler");
 
@@ -35,12 +32,19 @@ export async function buildWorker(): Promise<void> {
 }
 
 export const EDGE_PROGRAM = join(ROOT, "dist", "edge");
+/** The edge with quic-go as it is, for comparison. */
+export const STOCK_EDGE_PROGRAM = join(ROOT, "dist", "edge-stock");
 /** What tests and measurements put around the edge: its first argument says which client, visitor or attacker it is. */
 export const PEER_PROGRAM = join(ROOT, "dist", "peer");
 
 /** Builds the TLS edge into `dist/edge`. @throws UserError */
 export async function buildEdge(): Promise<void> {
-  await buildGo(EDGE_PROGRAM, ".");
+  await buildGo(EDGE_PROGRAM, ".", "infra/edge", [await slowStartFlag(requireGo())]);
+}
+
+/** Builds it with quic-go as it is into `dist/edge-stock`. @throws UserError */
+export async function buildStockEdge(): Promise<void> {
+  await buildGo(STOCK_EDGE_PROGRAM, ".", "infra/edge");
 }
 
 /** Builds the clients and the visitors into `dist/peer`. @throws UserError */
@@ -73,22 +77,12 @@ const H2SPEC_MODULE = "infra/e2e/h2spec";
  *
  * @throws UserError
  */
-export async function buildGo(program: string, what: string, module = "infra/edge"): Promise<void> {
-  mkdirSync(join(ROOT, "dist"), { recursive: true });
-  await runBuild(requireGo(), ["build", "-ldflags=-s -w", "-o", program, what], join(ROOT, module));
-}
-
-/** Runs a program that builds to its end. @throws UserError with what it printed */
-export async function runBuild(
+export async function buildGo(
   program: string,
-  args: readonly string[],
-  cwd: string,
-  env: Record<string, string> = {},
+  what: string,
+  module: string,
+  flags: readonly string[] = [],
 ): Promise<void> {
-  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
-  const ended = once(child, "close");
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null];
-  if (signal !== null) throw new UserError(`Interrupted while building (${signal}).`);
-  if (code !== 0) throw new UserError(`${program} ${args.join(" ")} failed:\n${output}${errors}`.trimEnd());
+  mkdirSync(join(ROOT, "dist"), { recursive: true });
+  await runBuild(requireGo(), ["build", ...flags, "-ldflags=-s -w", "-o", program, what], join(ROOT, module));
 }

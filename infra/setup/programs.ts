@@ -1,5 +1,7 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { findProgram } from "../../base/find-program.ts";
 import { mayInstall } from "./consent.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -44,4 +46,20 @@ export function requireGo(): string {
   if (Number(major) < 1 || (Number(major) === 1 && Number(minor) < GO_MINOR))
     throw new UserError(`${needed}, and ${go} is ${version}: install a newer one.`);
   return go;
+}
+
+/** Runs a program that builds to its end. @returns its standard output @throws UserError with what it printed */
+export async function runBuild(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<string> {
+  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = once(child, "close");
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null];
+  if (signal !== null) throw new UserError(`Interrupted while building (${signal}).`);
+  if (code !== 0) throw new UserError(`${program} ${args.join(" ")} failed:\n${output}${errors}`.trimEnd());
+  return output;
 }

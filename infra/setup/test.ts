@@ -14,6 +14,7 @@ import { UserError } from "../../base/user-error.ts";
 import { CONSENT_VARIABLE } from "./consent.ts";
 import { findOrInstall, requireGo } from "./programs.ts";
 import { findProxies } from "./proxies.ts";
+import { slowStartFlag } from "./quic-go.ts";
 import { runMain } from "../../base/run-main.ts";
 import { installSchemathesis } from "./schemathesis.ts";
 
@@ -179,7 +180,8 @@ async function goTests(go: string, module: GoModule, race: boolean, folder: stri
   const count: Count = { passed: 0, failures: [] };
   let said = "";
   const output = new Map<string, string>();
-  const { child, ended } = start(go, ["test", "-json", ...(race ? ["-race"] : []), ...module.packages], {
+  const flags = [...(race ? ["-race"] : []), ...(module.folder === "infra/edge" ? [await slowStartFlag(go)] : [])];
+  const { child, ended } = start(go, ["test", "-json", ...flags, ...module.packages], {
     cwd: join(ROOT, module.folder),
     env: { TMPDIR: folder, ...(race ? { CGO_ENABLED: "1" } : {}) },
     stdout: "pipe",

@@ -24,6 +24,7 @@ export const ARM_STYLES: Readonly<Record<Arm, Style & { readonly short: string }
   "quiche-cubic": { name: "quiche-cubic", short: "quiche cubic", colour: "#56b4e9", shape: "triangle-right" },
   "quiche-bbr2": { name: "quiche-bbr2", short: "quiche bbr2", colour: "#000000", shape: "triangle-left" },
   "always-offer": { name: "always-offer", short: "offer", colour: "#e69f00", shape: "triangle-up" },
+  "own-start": { name: "quic-go's slow start", short: "own start", colour: "#cc79a7", shape: "square" },
   unrehearsed: { name: "unrehearsed", short: "unrehearsed", colour: "#cc79a7", shape: "square" },
   published: { name: "published", short: "published", colour: "#f0e442", shape: "circle" },
   table: { name: "measured table", short: "table", colour: "#cc79a7", shape: "diamond" },

@@ -13,7 +13,7 @@ import {
   POLICED_ARMS,
 } from "./report.ts";
 
-const ASKED = { visits: 2, congestion: "cubic", seed: 1, policed: false, quick: false } as const;
+const ASKED = { visits: 2, congestion: "cubic", seed: 1, policed: false, hystart: false, quick: false } as const;
 const STARTS = [{ at: "2026-11-26T00:00:00Z", machine: { commit: "" } }] as never;
 
 /** HTTP/3 takes half of the time in Chromium, and twice in Firefox. */

@@ -13,6 +13,7 @@ import {
   versionOf,
 } from "../../harness/visits.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
+import { buildStockEdge } from "../../../infra/setup/build.ts";
 import { buildLab } from "../../lab/programs.ts";
 import { type Device, DEVICES } from "../../model/devices.ts";
 import { flag, oneOf, wholeNumber } from "../../model/options.ts";
@@ -29,6 +30,8 @@ import {
   type Place,
   POLICED,
   POLICED_ARMS,
+  HYSTART,
+  HYSTART_ARMS,
 } from "./report.ts";
 
 /** Between pages. What the edge tells of a connection, it tells when that has rested for a second. */
@@ -51,19 +54,24 @@ interface Options {
   readonly congestion: "cubic" | "bbr";
   readonly seed: number;
   readonly policed: boolean;
+  readonly hystart: boolean;
   readonly quick: boolean;
 }
 
-function networksOf({ policed, quick }: Pick<Options, "policed" | "quick">): readonly Place[] {
-  const all = policed ? POLICED : NETWORKS;
+type Variant = Pick<Options, "policed" | "hystart">;
+
+function networksOf({ policed, hystart, quick }: Variant & Pick<Options, "quick">): readonly Place[] {
+  const all = policed ? POLICED : hystart ? HYSTART : NETWORKS;
   return quick ? all.slice(-1) : all;
 }
 
-const armsOf = ({ policed }: Pick<Options, "policed">) => (policed ? POLICED_ARMS : ARMS);
+const armsOf = ({ policed, hystart }: Variant) => (policed ? POLICED_ARMS : hystart ? HYSTART_ARMS : ARMS);
 
-/** What a network does to UDP is the same for slow devices. */
-const clientsOf = ({ policed }: Pick<Options, "policed">): typeof CLIENTS =>
-  policed ? CLIENTS.filter(({ browser, device }) => device === "fast" && browser !== "firefox-racing") : CLIENTS;
+function clientsOf({ policed, hystart }: Variant): typeof CLIENTS {
+  // What a network does to UDP is the same for slow devices.
+  if (policed) return CLIENTS.filter(({ browser, device }) => device === "fast" && browser !== "firefox-racing");
+  return hystart ? CLIENTS.filter(({ browser }) => browser === "chromium") : CLIENTS;
+}
 
 /** In rounds of one for each browser, device, network and arm, each round in random order. */
 export function visitsOf(options: Options): Visit[] {
@@ -105,26 +113,29 @@ export const experiment = defineExperiment({
     congestion: oneOf("NAME", "the server's TCP: cubic (by default) or bbr", ["cubic", "bbr"], "cubic"),
     seed: wholeNumber("what order and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
     policed: flag("networks that police UDP, on fast devices, in the place of those"),
+    hystart: flag("always in Chromium, by the edge's slow start and by quic-go's, in the place of those"),
     quick: flag("one visit of each on one network, with short pauses: whether it works"),
   },
   row: BROWSERS_ROW,
-  folderName: ({ congestion, policed }) =>
-    `browsers${policed ? "-policed" : ""}${congestion === "cubic" ? "" : `-${congestion}`}`,
+  folderName: ({ congestion, policed, hystart }) =>
+    `browsers${policed ? "-policed" : ""}${hystart ? "-hystart" : ""}${congestion === "cubic" ? "" : `-${congestion}`}`,
   // Not how many visits: a longer run goes on with the rows of a shorter one.
-  question: ({ congestion, seed, policed, quick }) => ({
+  question: ({ congestion, seed, policed, hystart, quick }) => ({
     congestion,
     seed,
     quick,
-    networks: networksOf({ policed, quick }),
+    networks: networksOf({ policed, hystart, quick }),
+    ...(hystart ? { arms: HYSTART_ARMS } : {}),
     DEVICES,
   }),
   done: (options, rows) => shareMade(visitsOf(options), rows),
   lanes: (options) => LANES * clientsOf(options).length,
-  prepare: async () => {
+  prepare: async ({ hystart }) => {
     const versions = await Promise.all(
       (["chromium", "firefox"] as const).map(async (one) => [one, await versionOf(one)] as const),
     );
     await buildLab();
+    if (hystart) await buildStockEdge();
     return Object.fromEntries(versions);
   },
   measure: async (run) => {

@@ -25,7 +25,13 @@ export const CLIENTS: readonly { readonly browser: BrowserName; readonly device:
 /** What ours is held against: never; and always, or where UDP is policed ours without a rehearsal. */
 export const ARMS = ["fixed-h2", "always-offer", "adaptive"] as const;
 export const POLICED_ARMS = ["fixed-h2", "unrehearsed", "adaptive"] as const;
-const OTHERS = { "always-offer": "always", unrehearsed: "without a rehearsal" } as const;
+/** Always, with the edge's slow start, is held against never, and against itself with quic-go's. */
+export const HYSTART_ARMS = ["fixed-h2", "own-start", "always-offer"] as const;
+const OTHERS = {
+  "always-offer": { title: "always", subject: "adaptive", subjectTitle: "ours" },
+  unrehearsed: { title: "without a rehearsal", subject: "adaptive", subjectTitle: "ours" },
+  "own-start": { title: "with quic-go's slow start", subject: "always-offer", subjectTitle: "always" },
+} as const;
 export const PAGES = 4;
 
 export interface Place {
@@ -64,13 +70,16 @@ export const POLICED: readonly Place[] = [
   place(17, 150, "page"),
 ];
 
+/** On slow devices, whose packets of QUIC wait for the browser; and a queue that a slow start soon overflows. */
+export const HYSTART: readonly Place[] = [...NETWORKS, usual("a short queue", { queueBytes: 60_000 })];
+
 /** One page of a visit: its id names network, browser, device, arm, visit and page. */
 export const BROWSERS_ROW = {
   ...BROWSER_COLUMNS,
   network: string(),
   browser: string<BrowserName>(),
   device: string<Device>(),
-  arm: string<(typeof ARMS | typeof POLICED_ARMS)[number]>(),
+  arm: string<(typeof ARMS | typeof POLICED_ARMS | typeof HYSTART_ARMS)[number]>(),
   /** From 1. */
   page: float,
   /** Of its files, the share over HTTP/3. */
@@ -98,8 +107,10 @@ export function browsersSummary(
   seed: number,
 ) {
   const rows = onceEach(recorded.rows);
-  const other: keyof typeof OTHERS = rows.some(({ arm }) => arm === "unrehearsed") ? "unrehearsed" : "always-offer";
-  const arms = ["fixed-h2", other, "adaptive"] as const;
+  const other: keyof typeof OTHERS =
+    (["unrehearsed", "own-start"] as const).find((one) => rows.some(({ arm }) => arm === one)) ?? "always-offer";
+  const { subject } = OTHERS[other];
+  const arms = ["fixed-h2", other, subject] as const;
   const own = Map.groupBy(rows, ({ network, browser, device, arm }) => [network, browser, device, arm].join());
   const groups = CLIENTS.filter((client) => rows.some((row) => isOf(client, row))).flatMap(({ browser, device }) =>
     networks.map(({ network: { name: network } }) => {
@@ -131,13 +142,13 @@ export function browsersSummary(
         ),
         busy: median(arms.flatMap((arm) => of(arm).flatMap(({ busyRatio }) => busyRatio ?? []))),
         /** Over never: of all pages, of the one that brings an offer, and of those after it. */
-        oursAll: ratio("adaptive", "fixed-h2", 1),
-        oursFirst: ratio("adaptive", "fixed-h2", 1, 1),
+        oursAll: ratio(subject, "fixed-h2", 1),
+        oursFirst: ratio(subject, "fixed-h2", 1, 1),
         otherFirst: ratio(other, "fixed-h2", 1, 1),
-        oursLater: ratio("adaptive", "fixed-h2", 2),
+        oursLater: ratio(subject, "fixed-h2", 2),
         otherLater: ratio(other, "fixed-h2", 2),
-        oursOverOther: ratio("adaptive", other, 2),
-        overH3: { other: shares(other), ours: shares("adaptive") },
+        oursOverOther: ratio(subject, other, 2),
+        overH3: { other: shares(other), ours: shares(subject) },
       };
     }),
   );
@@ -148,7 +159,7 @@ type Summary = ReturnType<typeof browsersSummary>;
 
 export function browsersReport(summary: Summary): Report {
   const { groups, starts, congestion, other } = summary;
-  const title = OTHERS[other];
+  const { title, subject, subjectTitle } = OTHERS[other];
   const tools = starts.at(-1)?.tools;
   const percents = (shares: readonly number[]): string => shares.map((share) => (100 * share).toFixed(0)).join(", ");
   return {
@@ -161,7 +172,7 @@ export function browsersReport(summary: Summary): Report {
       congestion,
       other,
       chromium: String(tools?.["chromium"]),
-      firefox: String(tools?.["firefox"]),
+      ...(other === "own-start" ? {} : { firefox: String(tools?.["firefox"]) }),
       groups: tableOf(groups, [
         ["browser", ({ browser }) => browser],
         ["device", ({ device }) => device],
@@ -169,18 +180,18 @@ export function browsersReport(summary: Summary): Report {
         ["n", ({ n }) => `${Math.min(...n)} to ${Math.max(...n)}`],
         ["never, ms", ({ ms }) => number(ms["fixed-h2"])],
         [`${title}, ms`, ({ ms }) => number(ms[other])],
-        ["ours, ms", ({ ms }) => number(ms["adaptive"])],
+        [`${subjectTitle}, ms`, ({ ms }) => number(ms[subject])],
         ["slowest page, ms: never", ({ slowest }) => number(slowest["fixed-h2"])],
         [title, ({ slowest }) => number(slowest[other])],
-        ["ours", ({ slowest }) => number(slowest["adaptive"])],
-        ["ours / never", ({ oursAll }) => withInterval(oursAll)],
+        [subjectTitle, ({ slowest }) => number(slowest[subject])],
+        [`${subjectTitle} / never`, ({ oursAll }) => withInterval(oursAll)],
         [`page 1: ${title} / never`, ({ otherFirst }) => withInterval(otherFirst)],
-        ["ours / never", ({ oursFirst }) => withInterval(oursFirst)],
+        [`${subjectTitle} / never`, ({ oursFirst }) => withInterval(oursFirst)],
         [`pages 2 to 4: ${title} / never`, ({ otherLater }) => withInterval(otherLater)],
-        ["ours / never", ({ oursLater }) => withInterval(oursLater)],
-        [`ours / ${title}`, ({ oursOverOther }) => withInterval(oursOverOther)],
+        [`${subjectTitle} / never`, ({ oursLater }) => withInterval(oursLater)],
+        [`${subjectTitle} / ${title}`, ({ oursOverOther }) => withInterval(oursOverOther)],
         [`files over HTTP/3, page 1 to 4, %: ${title}`, ({ overH3 }) => percents(overH3.other)],
-        ["ours", ({ overH3 }) => percents(overH3.ours)],
+        [subjectTitle, ({ overH3 }) => percents(overH3.ours)],
         ["busiest core, %", ({ busy }) => number(100 * busy)],
       ]),
     },
@@ -188,8 +199,9 @@ export function browsersReport(summary: Summary): Report {
   };
 }
 
-/** Pages 2 to 4 of ours, and of the other, beside never: a panel for each browser. */
+/** Pages 2 to 4 of both beside never: a panel for each browser. */
 function pictureOf(groups: Summary["groups"], other: Summary["other"]): TopLevelSpec {
+  const { subject } = OTHERS[other];
   const nameOf = ({ network, device }: Summary["groups"][number]): string => {
     const cores = DEVICES[device];
     return cores === undefined ? network : `${network}, ${cores} core`;
@@ -198,7 +210,7 @@ function pictureOf(groups: Summary["groups"], other: Summary["other"]): TopLevel
     (
       [
         [other, group.otherLater],
-        ["adaptive", group.oursLater],
+        [subject, group.oursLater],
       ] as const
     ).map(([arm, { estimate, low, high }]) => ({
       browser: group.browser,
@@ -218,6 +230,6 @@ function pictureOf(groups: Summary["groups"], other: Summary["other"]): TopLevel
     ratio: "time, of never's",
     panel: { field: "browser", sort: BROWSERS.filter((name) => groups.some(({ browser }) => browser === name)) },
     row: { field: "place", sort: [...new Set(groups.map(nameOf))] },
-    series: look("arm", [ARM_STYLES[other], ARM_STYLES.adaptive], { title: null }),
+    series: look("arm", [ARM_STYLES[other], ARM_STYLES[subject]], { title: null }),
   });
 }

@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { ROOT } from "../../base/root.ts";
+import { UserError } from "../../base/user-error.ts";
+import { runBuild } from "./programs.ts";
+
+const EDGE = join(ROOT, "infra/edge");
+const MODULE = "github.com/quic-go/quic-go";
+const SLOW_START = "internal/slowstart/slowstart.go";
+const SENDER = "internal/congestion/cubic_sender.go";
+
+/** What calls our slow start in place of quic-go's: each text is there once. */
+const EDITS: readonly (readonly [from: string, to: string])[] = [
+  [`"${MODULE}/internal/protocol"\n`, `"${MODULE}/internal/protocol"\n\t"${MODULE}/internal/slowstart"\n`],
+  ["hybridSlowStart HybridSlowStart\n", "hybridSlowStart slowstart.HyStart\n"],
+  ["hybridSlowStart.OnPacketSent(packetNumber)", "hybridSlowStart.OnPacketSent(int64(packetNumber))"],
+  ["hybridSlowStart.OnPacketAcked(ackedPacketNumber)", "hybridSlowStart.OnPacketAcked(int64(ackedPacketNumber))"],
+  [
+    "ShouldExitSlowStart(c.rttStats.LatestRTT(), c.rttStats.MinRTT(), c.GetCongestionWindow()/c.maxDatagramSize)",
+    "ShouldExitSlowStart(c.rttStats.LatestRTT())",
+  ],
+  [
+    "\t\tc.congestionWindow += c.maxDatagramSize\n\t\tc.maybeQlogStateChange(qlog.CongestionStateSlowStart)",
+    "\t\tc.congestionWindow += protocol.ByteCount(c.hybridSlowStart.Growth(int64(c.maxDatagramSize)))\n" +
+      "\t\tc.maybeQlogStateChange(qlog.CongestionStateSlowStart)",
+  ],
+];
+
+/**
+ * The sender of quic-go that calls our slow start.
+ *
+ * @throws UserError where quic-go has changed
+ */
+export function withSlowStart(sender: string): string {
+  return EDITS.reduce((text, [from, to]) => {
+    if (text.split(from).length !== 2)
+      throw new UserError(
+        `quic-go's ${SENDER} has no single ${JSON.stringify(from)}: look at infra/setup/quic-go.ts after a change of its version.`,
+      );
+    return text.replace(from, () => to);
+  }, sender);
+}
+
+/**
+ * Makes a copy of the edge's quic-go that ends slow start as `infra/edge/internal/slowstart` says, in `dist`.
+ *
+ * @returns the flag that has Go build the edge with it
+ * @throws UserError
+ */
+export async function slowStartFlag(go: string): Promise<string> {
+  const downloaded = await runBuild(go, ["mod", "download", "-json", MODULE], EDGE);
+  const { Dir: original, Version: version } = JSON.parse(downloaded) as { Dir: string; Version: string };
+  const slowStart = readFileSync(join(EDGE, SLOW_START), "utf8");
+  const sender = withSlowStart(readFileSync(join(original, SENDER), "utf8"));
+  const manifest = readFileSync(join(EDGE, "go.mod"), "utf8");
+  const sums = readFileSync(join(EDGE, "go.sum"), "utf8");
+  const hash = createHash("sha256");
+  for (const part of [version, slowStart, sender, manifest, sums]) hash.update(part).update("\0");
+  // Whoever builds at the same time finds a whole folder or none.
+  const folder = join(ROOT, "dist", `quic-go-${hash.digest("hex").slice(0, 12)}`);
+  if (!existsSync(folder)) {
+    mkdirSync(join(ROOT, "dist"), { recursive: true });
+    const made = mkdtempSync(join(ROOT, "dist/quic-go-"));
+    try {
+      const copy = join(made, "quic-go");
+      for (const path of readdirSync(original, { recursive: true, encoding: "utf8" })) {
+        if (!/(?<!_test)\.go$|^go\.mod$|^LICENSE$/.test(path)) continue;
+        mkdirSync(dirname(join(copy, path)), { recursive: true });
+        writeFileSync(join(copy, path), readFileSync(join(original, path))); // which may be read-only
+      }
+      mkdirSync(join(copy, "internal/slowstart"));
+      writeFileSync(join(copy, SLOW_START), slowStart);
+      writeFileSync(join(copy, SENDER), sender);
+      writeFileSync(
+        join(made, "go.mod"),
+        `${manifest}\nreplace ${MODULE} => ${relative(EDGE, join(folder, "quic-go"))}\n`,
+      );
+      writeFileSync(join(made, "go.sum"), sums);
+      renameSync(made, folder);
+    } catch (error) {
+      rmSync(made, { recursive: true, force: true });
+      if (!existsSync(folder)) throw error;
+    }
+  }
+  return `-modfile=${join(folder, "go.mod")}`;
+}
