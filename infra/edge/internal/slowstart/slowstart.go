@@ -70,4 +70,4 @@ func (h *HyStart) Growth(bytes int64) int64 {
 }
 
 // Restart begins anew.
-func (h *HyStart) Restart() { *h = HyStart{roundEnd: h.lastSent, lastSent: h.lastSent} }
+func (h *HyStart) Restart() { *h = HyStart{lastSent: h.lastSent} }
