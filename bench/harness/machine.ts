@@ -13,7 +13,8 @@ export function thisMachine(): Machine {
     cores: os.cpus().length,
     memoryGiB: Math.round(os.totalmem() / 2 ** 30),
     go: printed("go", ["env", "GOVERSION"]),
-    quicGo: versionIn("infra/edge/go.mod", /github\.com\/quic-go\/quic-go (v\S+)/),
+    // With the end of slow start that infra/edge/internal/slowstart has.
+    quicGo: `${versionIn("infra/edge/go.mod", /github\.com\/quic-go\/quic-go (v\S+)/)} with RFC 9406`,
     quiche: versionIn("bench/instrument/quiche/Cargo.lock", /name = "quiche"\nversion = "([^"]+)"/),
     k6: versionIn("bench/instrument/k6/go.mod", /go\.k6\.io\/k6 (v\S+)/),
     workerd: versionIn("node_modules/workerd/package.json", /"version": "([^"]+)"/),

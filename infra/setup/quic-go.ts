@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -65,7 +66,8 @@ export async function slowStartFlag(go: string): Promise<string> {
   const manifest = readFileSync(join(EDGE, "go.mod"), "utf8");
   const sums = readFileSync(join(EDGE, "go.sum"), "utf8");
   const hash = createHash("sha256");
-  for (const part of [version, slowStart, sender, manifest, sums]) hash.update(part).update("\0");
+  const own = readFileSync(import.meta.filename, "utf8");
+  for (const part of [version, slowStart, sender, manifest, sums, own]) hash.update(part).update("\0");
   // Whoever builds at the same time finds a whole folder or none.
   const folder = join(ROOT, "dist", `quic-go-${hash.digest("hex").slice(0, 12)}`);
   if (!existsSync(folder)) {
@@ -86,6 +88,7 @@ export async function slowStartFlag(go: string): Promise<string> {
         `${manifest}\nreplace ${MODULE} => ${relative(EDGE, join(folder, "quic-go"))}\n`,
       );
       writeFileSync(join(made, "go.sum"), sums);
+      chmodSync(made, 0o755); // as what is in it: others build here too
       renameSync(made, folder);
     } catch (error) {
       rmSync(made, { recursive: true, force: true });

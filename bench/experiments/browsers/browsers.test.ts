@@ -7,6 +7,8 @@ import {
   type BrowsersRow,
   browsersSummary,
   CLIENTS,
+  HYSTART,
+  HYSTART_ARMS,
   NETWORKS,
   PAGES,
   POLICED,
@@ -61,6 +63,22 @@ it("where UDP is policed, holds ours against itself without a rehearsal, on fast
   const { other, groups } = browsersSummary({ rows, command: "", starts: STARTS }, NETWORKS, 1);
   expect([other, groups.length]).toEqual(["unrehearsed", NETWORKS.length]);
   expect(groups[0]?.oursOverOther.estimate).toBeCloseTo(2);
+});
+
+it("holds two slow starts against each other in Chromium, on every device", () => {
+  const visits = visitsOf({ ...ASKED, hystart: true });
+  expect(visits).toHaveLength(2 * HYSTART.length * 3 * HYSTART_ARMS.length);
+  expect(new Set(visits.map(({ browser }) => browser))).toEqual(new Set(["chromium"]));
+  const rows = rowsOf().flatMap((row) => {
+    if (row.browser !== "chromium") return [];
+    return [{ ...row, arm: row.arm === "adaptive" ? ("own-start" as const) : row.arm }];
+  });
+  const { other, groups } = browsersSummary({ rows, command: "", starts: STARTS }, NETWORKS, 1);
+  expect([other, groups.length]).toEqual(["own-start", 3 * NETWORKS.length]);
+  expect([groups[0]?.oursOverOther.estimate, groups[0]?.otherLater.estimate]).toEqual([
+    expect.closeTo(0.5),
+    expect.closeTo(1),
+  ]);
 });
 
 it("sets pages that an offer changes beside never's, for each browser", () => {

@@ -15,6 +15,7 @@ import {
 import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildStockEdge } from "../../../infra/setup/build.ts";
 import { buildLab } from "../../lab/programs.ts";
+import { UserError } from "../../../base/user-error.ts";
 import { type Device, DEVICES } from "../../model/devices.ts";
 import { flag, oneOf, wholeNumber } from "../../model/options.ts";
 import { blankRow } from "../../model/row-schema.ts";
@@ -130,7 +131,8 @@ export const experiment = defineExperiment({
   }),
   done: (options, rows) => shareMade(visitsOf(options), rows),
   lanes: (options) => LANES * clientsOf(options).length,
-  prepare: async ({ hystart }) => {
+  prepare: async ({ policed, hystart }) => {
+    if (policed && hystart) throw new UserError("--policed and --hystart are two runs: give one of them.");
     const versions = await Promise.all(
       (["chromium", "firefox"] as const).map(async (one) => [one, await versionOf(one)] as const),
     );

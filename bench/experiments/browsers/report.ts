@@ -30,7 +30,7 @@ export const HYSTART_ARMS = ["fixed-h2", "own-start", "always-offer"] as const;
 const OTHERS = {
   "always-offer": { title: "always", subject: "adaptive", subjectTitle: "ours" },
   unrehearsed: { title: "without a rehearsal", subject: "adaptive", subjectTitle: "ours" },
-  "own-start": { title: "with quic-go's slow start", subject: "always-offer", subjectTitle: "always" },
+  "own-start": { title: "with quic-go's slow start", subject: "always-offer", subjectTitle: "with RFC 9406" },
 } as const;
 export const PAGES = 4;
 

@@ -48,7 +48,7 @@ func (h *HyStart) ShouldExitSlowStart(rtt time.Duration) bool {
 	return h.conservative && h.rounds >= conservativeRounds
 }
 
-// OnPacketAcked ends a round with the first packet that was sent in the next one.
+// OnPacketAcked ends a round, however little was sent in it (RFC 9406 has at most five slow ones), with the first packet that was sent in the next one.
 func (h *HyStart) OnPacketAcked(packet int64) {
 	if packet <= h.roundEnd {
 		return
@@ -69,5 +69,5 @@ func (h *HyStart) Growth(bytes int64) int64 {
 	return bytes
 }
 
-// Restart begins anew.
+// Restart begins anew. quic-go's sender needs it, though nothing in v0.65.0 calls it.
 func (h *HyStart) Restart() { *h = HyStart{lastSent: h.lastSent} }
