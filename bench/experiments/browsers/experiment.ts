@@ -1,4 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { UserError } from "../../../base/user-error.ts";
+import { buildStockEdge } from "../../../infra/setup/build.ts";
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { missing, shareMade } from "../../harness/missing.ts";
@@ -13,9 +15,7 @@ import {
   versionOf,
 } from "../../harness/visits.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
-import { buildStockEdge } from "../../../infra/setup/build.ts";
 import { buildLab } from "../../lab/programs.ts";
-import { UserError } from "../../../base/user-error.ts";
 import { type Device, DEVICES } from "../../model/devices.ts";
 import { flag, oneOf, wholeNumber } from "../../model/options.ts";
 import { blankRow } from "../../model/row-schema.ts";
@@ -26,13 +26,13 @@ import {
   browsersReport,
   browsersSummary,
   CLIENTS,
+  HYSTART,
+  HYSTART_ARMS,
   NETWORKS,
   PAGES,
   type Place,
   POLICED,
   POLICED_ARMS,
-  HYSTART,
-  HYSTART_ARMS,
 } from "./report.ts";
 
 /** Between pages. What the edge tells of a connection, it tells when that has rested for a second. */
