@@ -44,7 +44,7 @@ var walls = map[string][]string{
 
 	"internal/crowd": {"connpath", "internal/admission"},
 	"internal/quicserver": {
-		"connpath", "internal/admission", "internal/errorlog", "internal/handover", quicGo, xNet,
+		"connpath", "internal/admission", "internal/errorlog", "internal/handover", "internal/slowstart", quicGo, xNet,
 	},
 	"internal/rehearsal":  {"connpath"},
 	"internal/resting":    {"connpath"},

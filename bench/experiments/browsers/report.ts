@@ -58,13 +58,14 @@ export const NETWORKS: readonly Place[] = [
   place(50, 150, "page"),
 ];
 
-/** Networks that police UDP; and three where QUIC may lose packets by its own doing, or none. */
+/** Networks that police UDP; and four where QUIC may lose packets by its own doing, or none. */
 export const POLICED: readonly Place[] = [
   usual("2 % of UDP lost", { udpLossRatio: 0.02 }),
   usual("8 % of UDP lost", { udpLossRatio: 0.08 }),
   usual("20 % of UDP lost", { udpLossRatio: 0.2 }),
   usual("UDP held to 5 Mbit/s", { udpRateMbps: 5, udpBurstBytes: 50_000 }),
   usual("a short queue", { queueBytes: 60_000 }),
+  usual("a short queue, 100 ms", { queueBytes: 60_000, delayMs: 50 }),
   usual("nothing policed", {}),
   // A page is on its way there for long after the server has written it.
   place(17, 150, "page"),

@@ -38,6 +38,40 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// What a connection's slow start loses is sent again, and is no loss of the network's: only what is lost later counts.
+func TestEventsOfAnOverflow(t *testing.T) {
+	header := func(number int) qlog.PacketHeader {
+		return qlog.PacketHeader{PacketType: qlog.PacketType1RTT, PacketNumber: qlog.PacketNumber(number)}
+	}
+	l := &events{}
+	sent := func(from, to int) {
+		for number := from; number < to; number++ {
+			l.RecordEvent(qlog.PacketSent{Header: header(number)})
+		}
+	}
+	check := func(when string, lost, again uint64) {
+		t.Helper()
+		r := reading(quic.ConnectionStats{BytesLost: 1000 * again}, l)
+		if r.PacketsLost != lost || r.Retransmitted != again || r.BytesLost != 1000*(again-l.spurious.Load()) {
+			t.Errorf("%s: %+v", when, r)
+		}
+	}
+	l.RecordEvent(qlog.PacketSent{Header: qlog.PacketHeader{PacketType: qlog.PacketTypeHandshake, PacketNumber: 1}})
+	sent(0, 800)
+	for number := 500; number < 600; number++ {
+		l.RecordEvent(qlog.PacketLost{Header: header(number)})
+	}
+	check("the overflow", 0, 100)
+	l.RecordEvent(qlog.SpuriousLoss{PacketNumber: qlog.PacketNumber(599)})
+	check("one of it came late", 0, 100)
+	sent(800, 2_000)
+	l.RecordEvent(qlog.PacketLost{Header: header(1_500)})
+	l.RecordEvent(qlog.PacketLost{Header: header(1_501)})
+	check("later", 2, 102)
+	l.RecordEvent(qlog.SpuriousLoss{PacketNumber: qlog.PacketNumber(1_501)})
+	check("one of those came late", 1, 102)
+}
+
 // heard is another trace: it counts what it is given.
 type heard struct{ producers, events, closed int }
 
