@@ -91,7 +91,7 @@ describe("drawBrowserClients", () => {
   };
 
   it("draws from the same lines, later ones, and faster ones", () => {
-    const lines = drawClients(POPULATION, 1_128).slice(128);
+    const lines = drawClients(POPULATION, 1_256).slice(256);
     expect(clients.map(({ name, rttMs }) => [name, rttMs])).toEqual(lines.map(({ name, rttMs }) => [name, rttMs]));
     expect(Math.max(...clients.map(({ rateMbps }) => rateMbps))).toBeGreaterThan(200);
   });

@@ -41,7 +41,7 @@ const BASES = {
 /** The first points of a Halton sequence lie on a line. */
 const SKIPPED = 20;
 /** Where the clients with browsers begin: what is drawn before was measured once, and the edge was mended by what it showed. */
-const BROWSERS_FROM = SKIPPED + 128;
+const BROWSERS_FROM = SKIPPED + 256;
 
 /** A kind of client: of all that are drawn its share, and of all that visit. */
 type Kind<Name> = readonly [Name, drawn: number, visiting: number];
