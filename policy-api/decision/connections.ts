@@ -7,7 +7,7 @@ const COUNTERS = {
   packetsSent: figure,
   packetsLost: figure,
   bytesSent: figure,
-  /** How long at least one response was under way, milliseconds. */
+  /** How long at least one response was under way, until the client had it, milliseconds. */
   busyMs: figure,
 } as const;
 /** Cumulative counters of one connection. */

@@ -23,7 +23,7 @@ export const pathSampleFields = {
   packetsLost: count,
   /** Bytes sent so far. */
   bytesSent: count,
-  /** How long at least one response was under way so far, milliseconds. */
+  /** How long at least one response was under way so far, until the client had it, milliseconds. */
   busyMs: optional(number(0, Number.MAX_SAFE_INTEGER)),
   /** Delivery rate, bytes per second. */
   deliveryRateBps: optional(number(0, MAX.deliveryRateBps)),

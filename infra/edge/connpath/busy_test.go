@@ -50,6 +50,48 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// A response is under way until its client has it. Over TCP the kernel's clock says for how long, over QUIC it is a round trip. A request that
+// comes sooner counts for itself.
+func TestBusyUntilItIsThere(t *testing.T) {
+	at := func(ms int) time.Time { return time.UnixMilli(0).Add(time.Duration(ms) * time.Millisecond) }
+	for name, tail := range map[string]func(now *int) busy{
+		"TCP": func(now *int) busy {
+			// From 100 ms on it has something to send, for 500 ms after the response was handed over at 150 ms; and again from 1,000 to 1,050 ms.
+			return busy{sending: func() time.Duration {
+				return time.Duration(min(max(*now-100, 0), 550)+min(max(*now-1_000, 0), 50)) * time.Millisecond
+			}}
+		},
+		"QUIC": func(*int) busy { return busy{rtt: func() time.Duration { return 500 * time.Millisecond }} },
+	} {
+		var now int
+		b := tail(&now)
+		step := func(ms int, do func(time.Time)) { now = ms; do(at(ms)) }
+		wants := func(ms, want int) {
+			t.Helper()
+			now = ms
+			if got := b.until(at(ms)).Milliseconds(); got != int64(want) {
+				t.Errorf("%s at %d ms: %d ms, want %d", name, ms, got, want)
+			}
+		}
+		wants(90, 0)
+		step(100, b.begin)
+		step(150, b.end)
+		wants(150, 50)
+		wants(400, 300)
+		wants(650, 550)
+		wants(900, 550)
+		step(1_000, b.begin)
+		wants(1_010, 560)
+		step(1_020, b.end)
+		wants(1_030, 580)
+		step(1_040, b.begin)
+		step(1_045, b.end)
+		wants(1_046, 596)
+		b.restart(at(1_048))
+		wants(2_000, 0)
+	}
+}
+
 // It never falls from one reading to the next, as a counter must not.
 func TestBusyGrows(t *testing.T) {
 	var b busy

@@ -70,6 +70,7 @@ func (l *Listener) measured(c *net.TCPConn, now time.Time) (*tcpConn, error) {
 	// net/ipv4/tcp_minisocks.c).
 	handshake, _ := readTCP(raw)
 	conn.at.Load().before = Reading{PacketsLost: handshake.PacketsLost, Retransmitted: handshake.Retransmitted}
+	conn.busy.sending = func() time.Duration { return sendingTCP(raw) }
 	t := &tcpConn{TCPConn: c, conn: conn, listener: l}
 	conn.Close = func() { _ = t.Close() }
 	conn.Abort = t.abort

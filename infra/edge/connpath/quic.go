@@ -26,6 +26,7 @@ func NewQUIC(q QUICConn, now time.Time) *Connection {
 		return r, true
 	}, now)
 	c.quic, c.rate = q, &rateMeter{read: q.Read}
+	c.busy.rtt = func() time.Duration { return q.Read().RTT }
 	return c
 }
 

@@ -68,7 +68,7 @@ type counters struct {
 	PacketsSent uint64 `json:"packetsSent"`
 	PacketsLost uint64 `json:"packetsLost"`
 	BytesSent   uint64 `json:"bytesSent"`
-	BusyMs      int64  `json:"busyMs"` // how long at least one response was under way
+	BusyMs      int64  `json:"busyMs"` // how long at least one response was under way, until its client had all of it
 }
 
 // figuresOf takes the figures out of a reading. busy is what no transport knows: how long responses were under way.

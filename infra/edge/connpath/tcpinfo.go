@@ -44,6 +44,14 @@ func deliveredTCP(socket syscall.RawConn) time.Duration {
 	return 0
 }
 
+// sendingTCP returns for how long, of its time, a TCP socket has had something to send or to be acknowledged (tcpi_busy_time); 0 when it is closed.
+func sendingTCP(socket syscall.RawConn) time.Duration {
+	if info := tcpInfo(socket); info != nil {
+		return time.Duration(info.Busy_time) * time.Microsecond
+	}
+	return 0
+}
+
 // established is TCP_ESTABLISHED (net/tcp_states.h), the state of a TCP connection that neither end has closed.
 const established = 1
 
