@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { type BrowserPage, browserBytes } from "./browser-pages.ts";
 import { type Cell, QUEUE_BYTES } from "./cell.ts";
 import type { Device } from "./devices.ts";
 
@@ -34,8 +35,21 @@ export function readClients(): readonly Client[] {
   return JSON.parse(readFileSync(CLIENTS_FILE, "utf8")) as readonly Client[];
 }
 
-export function readBrowserClients(): readonly BrowserClient[] {
-  return JSON.parse(readFileSync(BROWSER_CLIENTS_FILE, "utf8")) as readonly BrowserClient[];
+/** Clients of one draw. */
+const DRAWN = 112;
+
+/** @param draw 1: those by whom the shipped policy was made; 2: those who judge it */
+export function readBrowserClients(draw: number): readonly BrowserClient[] {
+  const all = JSON.parse(readFileSync(BROWSER_CLIENTS_FILE, "utf8")) as readonly BrowserClient[];
+  return all.slice((draw - 1) * DRAWN, draw * DRAWN);
+}
+
+const SIZES: readonly BrowserPage[] = ["small", "page", "large"];
+
+/** What a browser loads for a client: the page whose size is nearest. */
+export function pageOf({ bytes }: Pick<BrowserClient, "bytes">): BrowserPage {
+  const away = (page: BrowserPage): number => Math.abs(Math.log(browserBytes(page) / bytes));
+  return SIZES.reduce((nearest, page) => (away(page) < away(nearest) ? page : nearest));
 }
 
 /** Where a client is, and its pages. */

@@ -154,7 +154,8 @@ describe("calibrate", () => {
 
 // Whoever has the rows can make the shipped policies again.
 it("the policies in policy-api/policies are what the recorded rows say", async () => {
-  await calibrateCommand(["--policies", join(folder, "policies")]);
+  const browsers = "bench/results/browser-clients-calibration";
+  await calibrateCommand(["--browsers", browsers, "--policies", join(folder, "policies")]);
   const names = ["", "quiche-cubic/", "quiche-bbr2/"].flatMap((quic) => ["cubic", "bbr"].map((tcp) => quic + tcp));
   for (const name of names) {
     const { provenance, ...policy } = policyIn(`${name}.json`);

@@ -11,6 +11,7 @@ import { readStarts, rowsIn } from "../../model/recorded-run.ts";
 import { type QuicSender, senderOf } from "../../model/senders.ts";
 import { placesOf, stacksOf } from "../senders/places.ts";
 import { ACCESS_LINES, gainTableOf, policyOf } from "./calibrate.ts";
+import { browserGainsIn } from "./browsers.ts";
 import { leanTable } from "./lean.ts";
 import { priceIn } from "./price.ts";
 
@@ -26,6 +27,7 @@ export async function calibrateCommand(args: readonly string[]): Promise<void> {
     .update(readFileSync(join(from, "rows.csv")))
     .digest("hex");
   const priceAt = priceIn(resolve(ROOT, options.offers));
+  const browsers = options.browsers === undefined ? undefined : browserGainsIn(options.browsers);
   const places = placesOf(rows);
   const stacks = stacksOf(places);
   if (stacks.length === 0) throw new UserError(`No cell of ${options.from} has enough loads of each kind.`);
@@ -48,7 +50,10 @@ export async function calibrateCommand(args: readonly string[]): Promise<void> {
       loads,
       cells: places.length,
     };
-    const policy = policyOf(leanTable(tabled.table, ACCESS_LINES, priceAt), (options.ceiling * 1e6) / 8, provenance);
+    // Browsers were measured with this stack alone.
+    const gains = tcp === "cubic" && quic === "quic-go" ? browsers : undefined;
+    const lean = leanTable(tabled.table, ACCESS_LINES, priceAt, gains);
+    const policy = policyOf(lean, (options.ceiling * 1e6) / 8, provenance);
     const parsed = parsePolicy(policy);
     if (!parsed.ok) throw new Error(`The policy of ${tcp} and ${quic} is not one: ${JSON.stringify(parsed.faults)}`);
     const file = join(policies, ...(quic === "quic-go" ? [] : [quic]), `${tcp}.json`);
@@ -73,6 +78,11 @@ function folderOption(about: string, preset: string): Option<string> {
 export const CALIBRATE_OPTIONS = {
   from: folderOption("a run of `senders`", "bench/results/senders"),
   offers: folderOption("a run of `offers`: what an offer costs the page that brings it", "bench/results/offers"),
+  browsers: words(
+    "FOLDER",
+    "a run of `browser-clients --draw 1`: what browsers gain with cubic and quic-go; without it k6's client says it",
+    undefined,
+  ),
   ceiling: wholeNumber("what HTTP/3 carries at most, Mbit/s (200)", [1, 100_000], 200),
   policies: folderOption("where the policies go, one file for each stack", ".adaptive-h3/policies"),
 };

@@ -16,7 +16,15 @@ const STEPS = 300;
 /** A standard error below this would claim more than any measurement. */
 const LEAST_SE = 0.001;
 
-type Kind = keyof typeof ROUNDS;
+export type Kind = keyof typeof ROUNDS;
+
+/** What two figures say of pages in browsers: what a round trip gains, and what a page over HTTP/3 takes longer all the same, as logarithms. */
+export interface BrowserGain {
+  readonly gain: number;
+  readonly cost: number;
+  readonly se: number;
+}
+export type BrowserGains = Readonly<Record<Kind, BrowserGain>>;
 
 /** ln(HTTP/2's time / HTTP/3's) of a page whose round trips take e^-gain of the time over HTTP/3, and whose bytes take as long. */
 export function roundTripGain(gain: number, kind: Kind, rttMs: number, contentBytes: number): number {
@@ -64,14 +72,22 @@ export const LEAN_MIX = [1, 0] as const;
 /**
  * A table by six figures, in place of a measured one: of next pages and of returns, what a round trip gains, what a page gains where much is
  * lost, and how certain both are. Pure.
+ *
+ * @param browsers in place of what a round trip gains, where browsers were measured; what they take longer counts where much is lost too
  */
-export function leanTable(table: GainTable, mix: readonly number[], priceAt: PriceAt): GainTable {
+export function leanTable(
+  table: GainTable,
+  mix: readonly number[],
+  priceAt: PriceAt,
+  browsers?: BrowserGains,
+): GainTable {
   const gains = (kind: Kind): Gains => {
-    const [clean, lossy] = [fitOf(table, mix, kind), lossyGainOf(table, kind)];
+    const clean = browsers?.[kind] ?? { ...fitOf(table, mix, kind), cost: 0 };
+    const lossy = lossyGainOf(table, kind);
     const at = (of: (rttMs: number, bytes: number) => number, much: number): number[][][] =>
       SIZES_BYTES.map((bytes) => [RTTS_MS.map((rttMs) => rounded(of(rttMs, bytes))), RTTS_MS.map(() => rounded(much))]);
     return {
-      gain: at((rttMs, bytes) => roundTripGain(clean.gain, kind, rttMs, bytes), lossy.gain),
+      gain: at((rttMs, bytes) => roundTripGain(clean.gain, kind, rttMs, bytes) - clean.cost, lossy.gain - clean.cost),
       se: at(() => Math.max(clean.se, LEAST_SE), Math.max(lossy.se, LEAST_SE)),
     };
   };

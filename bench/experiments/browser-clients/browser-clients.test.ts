@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { type BrowserClient, readBrowserClients } from "../../model/clients.ts";
+import { type BrowserClient, pageOf, readBrowserClients } from "../../model/clients.ts";
 import { blankRow } from "../../model/row-schema.ts";
-import { pageOf, visitsOf } from "./experiment.ts";
+import { visitsOf } from "./experiment.ts";
 import { ARMS, CLIENTS_ROW, type ClientsRow, clientsSummary, PAGES } from "./report.ts";
 
 const STARTS = [{ at: "2026-11-27T00:00:00Z", machine: { commit: "" } }] as never;
@@ -48,13 +48,18 @@ function rowsOf(change: (row: ClientsRow) => Partial<ClientsRow> = () => ({})): 
 const summaryOf = (rows: readonly ClientsRow[]) => clientsSummary({ rows, command: "", starts: STARTS }, CLIENTS, 1);
 
 it("makes one visit of each client and arm a round, over the client's network", () => {
-  const visits = visitsOf({ clients: 5, visits: 2, seed: 1, quick: false });
+  const visits = visitsOf({ draw: 2, clients: 5, visits: 2, seed: 1, quick: false });
   expect(new Set(visits.map(({ id }) => id)).size).toBe(2 * 5 * ARMS.length);
-  const drawn = readBrowserClients().slice(0, 5);
+  const drawn = readBrowserClients(2).slice(0, 5);
   for (const { client, place } of visits) {
     expect(drawn).toContainEqual(client);
     expect(place.network).toMatchObject({ rateMbps: client.rateMbps, udpLossRatio: client.udpLossRatio });
   }
+});
+
+it("judges by other clients than those by whom the policy was made", () => {
+  const [made, judging] = [1, 2].map((draw) => readBrowserClients(draw).map(({ name }) => name));
+  expect(new Set([...(made ?? []), ...(judging ?? [])]).size).toBe(2 * 112);
 });
 
 it("loads the page whose size is nearest", () => {

@@ -15,8 +15,7 @@ import {
 } from "../../harness/visits.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
-import { type BrowserPage, browserBytes } from "../../model/browser-pages.ts";
-import { type BrowserClient, cellOf, readBrowserClients } from "../../model/clients.ts";
+import { type BrowserClient, cellOf, pageOf, readBrowserClients } from "../../model/clients.ts";
 import { DEVICES } from "../../model/devices.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
 import { blankRow } from "../../model/row-schema.ts";
@@ -35,7 +34,6 @@ const LANE_CLIENTS = 20;
 const TURN_MS = 3_000;
 /** Clients that are measured together: a run that is interrupted has whole ones. */
 const PART = 32;
-const SIZES: readonly BrowserPage[] = ["small", "page", "large"];
 
 interface Visit extends BrowserVisit {
   readonly client: BrowserClient;
@@ -45,21 +43,16 @@ interface Visit extends BrowserVisit {
 }
 
 interface Options {
+  readonly draw: number;
   readonly clients: number;
   readonly visits: number;
   readonly seed: number;
   readonly quick: boolean;
 }
 
-/** The first of those that were drawn: any in a row are spread evenly over the population. */
-function clientsOf({ clients, quick }: Pick<Options, "clients" | "quick">): readonly BrowserClient[] {
-  return readBrowserClients().slice(0, quick ? 1 : clients);
-}
-
-/** The page whose size is nearest. */
-export function pageOf({ bytes }: Pick<BrowserClient, "bytes">): BrowserPage {
-  const away = (page: BrowserPage): number => Math.abs(Math.log(browserBytes(page) / bytes));
-  return SIZES.reduce((nearest, page) => (away(page) < away(nearest) ? page : nearest));
+/** The first of a draw: any in a row are spread evenly over the population. */
+function clientsOf({ draw, clients, quick }: Pick<Options, "draw" | "clients" | "quick">): readonly BrowserClient[] {
+  return readBrowserClients(draw).slice(0, quick ? 1 : clients);
 }
 
 /** In rounds of one for each client and arm, some clients after the others, theirs in random order. */
@@ -99,14 +92,15 @@ function rowOf({ id, place: { congestion }, client, arm, visit }: Visit, page: n
 /** What never, always and ours do for clients drawn from a population, in Chromium and Firefox, on fast devices and slow ones. */
 export const experiment = defineExperiment({
   options: {
-    clients: wholeNumber("the first of the 112 that were drawn (112)", [1, 1_000], 112),
+    draw: wholeNumber("which 112 clients: 1, by whom the policy was made, or 2, who judge it (2)", [1, 2], 2),
+    clients: wholeNumber("the first of these (112)", [1, 112], 112),
     visits: wholeNumber("of each client and arm (1)", [1, 1_000], 1),
     seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
     quick: flag("one client, with short pauses: whether it works"),
   },
   row: CLIENTS_ROW,
   // Not how many clients and visits: a longer run goes on with the rows of a shorter one.
-  question: ({ seed, quick }) => ({ seed, quick, clients: readBrowserClients(), DEVICES }),
+  question: ({ draw, seed, quick }) => ({ seed, quick, clients: readBrowserClients(draw), DEVICES }),
   done: (options, rows) => shareMade(visitsOf(options), rows),
   lanes: (options) => lanesOf(visitsOf(options), options.quick).length,
   prepare: async () => {
@@ -136,7 +130,7 @@ export const experiment = defineExperiment({
       };
     });
   },
-  summarise: ({ options, ...recorded }) => clientsSummary(recorded, readBrowserClients(), options.seed),
+  summarise: ({ options, ...recorded }) => clientsSummary(recorded, readBrowserClients(options.draw), options.seed),
   report: clientsReport,
 });
 
