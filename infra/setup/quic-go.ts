@@ -20,8 +20,10 @@ const MODULE = "github.com/quic-go/quic-go";
 const SLOW_START = "internal/slowstart/slowstart.go";
 const SENDER = "internal/congestion/cubic_sender.go";
 
+type Edit = readonly [from: string, to: string];
+
 /** What calls our slow start in place of quic-go's: each text is there once. */
-const EDITS: readonly (readonly [from: string, to: string])[] = [
+const SENDER_EDITS: readonly Edit[] = [
   [`"${MODULE}/internal/protocol"\n`, `"${MODULE}/internal/protocol"\n\t"${MODULE}/internal/slowstart"\n`],
   ["hybridSlowStart HybridSlowStart\n", "hybridSlowStart slowstart.HyStart\n"],
   ["hybridSlowStart.OnPacketSent(packetNumber)", "hybridSlowStart.OnPacketSent(int64(packetNumber))"],
@@ -35,21 +37,40 @@ const EDITS: readonly (readonly [from: string, to: string])[] = [
     "\t\tc.congestionWindow += protocol.ByteCount(c.hybridSlowStart.Growth(int64(c.maxDatagramSize)))\n" +
       "\t\tc.maybeQlogStateChange(qlog.CongestionStateSlowStart)",
   ],
+  [
+    "\tc.largestSentPacketNumber = packetNumber\n",
+    "\tif c.connStats.Restart.CompareAndSwap(true, false) {\n\t\tc.OnConnectionMigration()\n\t}\n\tc.largestSentPacketNumber = packetNumber\n",
+  ],
 ];
 
+/** What changes in quic-go, by file: its slow start, and a connection can send as a new one does from its next packet on. */
+export const EDITS: Readonly<Record<string, readonly Edit[]>> = {
+  [SENDER]: SENDER_EDITS,
+  "internal/utils/connstats.go": [
+    ["\tCongestionWindow atomic.Uint64\n", "\tCongestionWindow atomic.Uint64\n\tRestart          atomic.Bool\n"],
+  ],
+  "connection.go": [
+    [
+      "// Time when the connection should time out\n",
+      "// Restart has the connection send as a new one does, from its next packet on.\nfunc (c *Conn) Restart() { c.connStats.Restart.Store(true) }\n\n" +
+        "// Time when the connection should time out\n",
+    ],
+  ],
+};
+
 /**
- * The sender of quic-go that calls our slow start.
+ * A file of quic-go, edited.
  *
  * @throws UserError where quic-go has changed
  */
-export function withSlowStart(sender: string): string {
-  return EDITS.reduce((text, [from, to]) => {
+export function edited(file: string, original: string): string {
+  return (EDITS[file] ?? []).reduce((text, [from, to]) => {
     if (text.split(from).length !== 2)
       throw new UserError(
-        `quic-go's ${SENDER} has no single ${JSON.stringify(from)}: look at infra/setup/quic-go.ts after a change of its version.`,
+        `quic-go's ${file} has no single ${JSON.stringify(from)}: look at infra/setup/quic-go.ts after a change of its version.`,
       );
     return text.replace(from, () => to);
-  }, sender);
+  }, original);
 }
 
 /**
@@ -62,12 +83,11 @@ export async function slowStartFlag(go: string): Promise<string> {
   const downloaded = await runBuild(go, ["mod", "download", "-json", MODULE], EDGE);
   const { Dir: original, Version: version } = JSON.parse(downloaded) as { Dir: string; Version: string };
   const slowStart = readFileSync(join(EDGE, SLOW_START), "utf8");
-  const sender = withSlowStart(readFileSync(join(original, SENDER), "utf8"));
   const manifest = readFileSync(join(EDGE, "go.mod"), "utf8");
   const sums = readFileSync(join(EDGE, "go.sum"), "utf8");
   const hash = createHash("sha256");
   const own = readFileSync(import.meta.filename, "utf8");
-  for (const part of [version, slowStart, sender, manifest, sums, own]) hash.update(part).update("\0");
+  for (const part of [version, slowStart, manifest, sums, own]) hash.update(part).update("\0");
   // Whoever builds at the same time finds a whole folder or none.
   const folder = join(ROOT, "dist", `quic-go-${hash.digest("hex").slice(0, 12)}`);
   if (!existsSync(folder)) {
@@ -78,11 +98,10 @@ export async function slowStartFlag(go: string): Promise<string> {
       for (const path of readdirSync(original, { recursive: true, encoding: "utf8" })) {
         if (!/(?<!_test)\.go$|^go\.mod$|^LICENSE$/.test(path)) continue;
         mkdirSync(dirname(join(copy, path)), { recursive: true });
-        writeFileSync(join(copy, path), readFileSync(join(original, path))); // which may be read-only
+        writeFileSync(join(copy, path), edited(path, readFileSync(join(original, path), "utf8"))); // the original may be read-only
       }
       mkdirSync(join(copy, "internal/slowstart"));
       writeFileSync(join(copy, SLOW_START), slowStart);
-      writeFileSync(join(copy, SENDER), sender);
       writeFileSync(
         join(made, "go.mod"),
         `${manifest}\nreplace ${MODULE} => ${relative(EDGE, join(folder, "quic-go"))}\n`,

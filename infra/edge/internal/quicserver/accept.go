@@ -86,7 +86,7 @@ func (q *Server) accept(qc *quic.Conn, s *http3.Server) *connpath.Connection {
 	c.Stack = q.options.Stack
 	c.Close = func() { _ = qc.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") }
 	c.Retire = func(grace context.Context) { _ = s.Shutdown(grace) }
-	c.Rehearse = func(bytes int, rate uint64) { rehearse(qc, c, bytes, rate) }
+	c.Rehearse = func(bytes int, rate uint64) { rehearse(qc, counted, c, bytes, rate) }
 	c.Verified = func() bool {
 		select {
 		case <-qc.HandshakeComplete():

@@ -23,8 +23,12 @@ const (
 
 // rehearse sends so many bytes of nothing to a client that has asked for nothing yet, at rate bytes per second at most, and waits until the
 // path has shown what it drops of them. Clients refuse such a stream once they know its type: a round trip later the next one begins.
-func rehearse(qc *quic.Conn, c *connpath.Connection, bytes int, rate uint64) {
+//
+// What the path drops at random would leave the connection with a small window, in which no page would have begun. So after such losses it
+// sends as a new one does.
+func rehearse(qc *quic.Conn, e *events, c *connpath.Connection, bytes int, rate uint64) {
 	began := time.Now()
+	before := e.lost()
 	nothing := make([]byte, chunk)
 	var stream *quic.SendStream
 	for sent := 0; sent < bytes && time.Since(began) < rehearsalTime && !c.Answering(); {
@@ -53,6 +57,11 @@ func rehearse(qc *quic.Conn, c *connpath.Connection, bytes int, rate uint64) {
 		stream.CancelWrite(quic.StreamErrorCode(http3.ErrCodeNoError))
 	}
 	wait(qc, max(leastSettled, settled*qc.ConnectionStats().SmoothedRTT))
+	// Only the copy of quic-go that the edge is built with can do so (infra/setup/quic-go.ts).
+	if anew, can := any(qc).(interface{ Restart() }); can && e.lost() > before && !c.Answering() {
+		anew.Restart()
+		e.overflow.Restart()
+	}
 }
 
 // wait returns false where the connection has ended meanwhile.

@@ -2,6 +2,31 @@ package slowstart
 
 import "testing"
 
+// After a restart all is as on a new connection, and what was lost before it says nothing.
+func TestOverflowRestarts(t *testing.T) {
+	var o Overflow
+	send := func(from, to int64) {
+		for packet := from; packet < to; packet++ {
+			o.OnPacketSent(packet)
+		}
+	}
+	send(0, 90)
+	o.OnPacketLost(50)
+	o.Restart()
+	send(90, 400)
+	o.OnPacketLost(60) // late
+	o.OnPacketLost(189)
+	if o.IsOwn(60) || o.IsOwn(189) {
+		t.Error("fewer than 100 packets after a restart nothing is a connection's own doing")
+	}
+	o.Restart()
+	send(400, 800)
+	o.OnPacketLost(500)
+	if o.IsOwn(399) || !o.IsOwn(500) || !o.IsOwn(1_000) {
+		t.Error("the flight that overflows after a restart is no connection's own doing")
+	}
+}
+
 // own sends so many packets before it notices the first loss, and others before they are lost. It says which of the lost are the connection's own
 // doing.
 func own(sent int64, lost ...int64) (own []int64) {
