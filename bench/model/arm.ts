@@ -94,7 +94,7 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
     mode: "adaptive",
   },
   table: {
-    about: "as `adaptive`, by the measured table, of which the shipped policy is four figures",
+    about: "as `adaptive`, by the measured table, in place of a few figures",
     firstProtocol: "h2",
     mode: "adaptive",
   },

@@ -4,7 +4,7 @@ import { ROOT } from "../../base/root.ts";
 import { LINES, RATE_MAX, ROUNDS } from "../../policy-api/decision/ceiling.ts";
 import { decide, type Decision } from "../../policy-api/decision/decide.ts";
 import { parsePolicy, type Policy } from "../../policy-api/decision/policy.ts";
-import { fitOf, LEAN_MIX } from "../analysis/calibrate/lean.ts";
+import { fitOf, type Kind, LEAN_MIX, placesIn } from "../analysis/calibrate/lean.ts";
 import { size as sizeText } from "../analysis/tables/format.ts";
 import { type Column, tableOf } from "../analysis/tables/table-of.ts";
 import { fillFile } from "../analysis/tables/template.ts";
@@ -44,9 +44,13 @@ export function decidesValues(policy: Policy) {
     `${rttMs} ms`,
     (size) => figure(table.next.gain[size]?.[0]?.[rtt]),
   ]);
+  const figures = (kind: Kind) => fitOf(placesIn(table, LEAN_MIX, kind), kind, true);
+  const [next, again] = [figures("next"), figures("return")];
   return {
-    next: fitOf(table, LEAN_MIX, "next").gain.toFixed(2),
-    return: fitOf(table, LEAN_MIX, "return").gain.toFixed(2),
+    next: next.gain.toFixed(2),
+    return: again.gain.toFixed(2),
+    nextCost: next.cost.toFixed(2),
+    returnCost: again.cost.toFixed(2),
     loss: `${100 * (table.lossRatio[much] ?? 0)} %`,
     lossyNext: figure(table.next.gain[0]?.[much]?.[0]),
     lossyReturn: figure(table.return.gain[0]?.[much]?.[0]),

@@ -5,7 +5,7 @@ import { browserBytes, PAGE_TIMEOUT_MS } from "../../model/browser-pages.ts";
 import { type BrowserClient, pageOf, readBrowserClients } from "../../model/clients.ts";
 import { rowsIn } from "../../model/recorded-run.ts";
 import { float, optionalFloat, type RowOf, string } from "../../model/row-schema.ts";
-import { type BrowserGain, type BrowserGains, type Kind, roundTripGain } from "./lean.ts";
+import { fitOf, type Kind, type PageGain, type PageGains, type Place } from "./lean.ts";
 
 /** What is read of the rows of `browser-clients`. */
 export const BROWSER_PAGE = {
@@ -23,66 +23,34 @@ const PAGES: Readonly<Record<Kind, readonly number[]>> = { next: [2, 3], return:
 const LOSS_MAX = 0.01;
 /** One page counts for no more, whatever befell it. */
 const GAIN_MAX = 1.5;
-const STEP = 0.01;
-const STEPS = 300;
 
-/** A page of a client over both protocols. */
-interface Pair {
-  readonly client: BrowserClient;
-  readonly page: number;
-  /** ln(HTTP/2's time / HTTP/3's). */
-  readonly gain: number;
-}
+type Row = RowOf<typeof BROWSER_PAGE>;
 
 /**
- * What browsers gain, by the pages of clients to whom HTTP/3 was always offered and never: least squares, each client as often as it visits.
- * Clients whose networks drop UDP are left out, as are those who lose much. Pure.
+ * What browsers gain, by the pages of clients to whom HTTP/3 was always offered and never, each client as often as it visits. Clients whose
+ * networks drop UDP are left out, as are those who lose much. Pure.
  */
-export function browserGainsOf(
-  clients: readonly BrowserClient[],
-  rows: readonly RowOf<typeof BROWSER_PAGE>[],
-): BrowserGains {
-  const pairs = pairsOf(clients, rows);
-  const gains = (kind: Kind): BrowserGain =>
-    fitOf(
-      pairs.filter(({ page }) => PAGES[kind].includes(page)),
-      kind,
-    );
+export function browserGainsOf(clients: readonly BrowserClient[], rows: readonly Row[]): PageGains {
+  const at = ({ client, visit, page }: Row, arm: string): string => [client, arm, visit, page].join("/");
+  const times = new Map(rows.map((row) => [at(row, row.arm), row.loadMs ?? PAGE_TIMEOUT_MS]));
+  const byName = new Map(clients.map((client) => [client.name, client]));
+  const gains = (kind: Kind): PageGain => {
+    const places = rows.flatMap((row): Place[] => {
+      const client = byName.get(row.client);
+      const [never, always] = [times.get(at(row, "fixed-h2")), times.get(at(row, "always-offer"))];
+      if (row.arm !== "always-offer" || !PAGES[kind].includes(row.page) || client === undefined) return [];
+      if (never === undefined || always === undefined) return [];
+      if (client.udpLossRatio > 0 || client.lossRatio >= LOSS_MAX) return [];
+      const gain = Math.min(Math.max(Math.log(never / always), -GAIN_MAX), GAIN_MAX);
+      return [{ rttMs: client.rttMs, bytes: browserBytes(pageOf(client)), gain, weight: client.weight }];
+    });
+    return fitOf(places, kind, true);
+  };
   return { next: gains("next"), return: gains("return") };
 }
 
-function pairsOf(clients: readonly BrowserClient[], rows: readonly RowOf<typeof BROWSER_PAGE>[]): Pair[] {
-  const at = ({ client, arm, visit, page }: Pick<RowOf<typeof BROWSER_PAGE>, "client" | "arm" | "visit" | "page">) =>
-    `${client}/${arm}/${visit}/${page}`;
-  const times = new Map(rows.map((row) => [at(row), row.loadMs ?? PAGE_TIMEOUT_MS]));
-  const byName = new Map(clients.map((client) => [client.name, client]));
-  return rows.flatMap((row) => {
-    const client = byName.get(row.client);
-    const never = times.get(at({ ...row, arm: "fixed-h2" }));
-    const always = times.get(at(row));
-    if (row.arm !== "always-offer" || never === undefined || always === undefined || client === undefined) return [];
-    if (client.udpLossRatio > 0 || client.lossRatio >= LOSS_MAX) return [];
-    const gain = Math.log(never / always);
-    return [{ client, page: row.page, gain: Math.min(Math.max(gain, -GAIN_MAX), GAIN_MAX) }];
-  });
-}
-
-function fitOf(pairs: readonly Pair[], kind: Kind): BrowserGain {
-  const weight = pairs.reduce((sum, { client }) => sum + client.weight, 0);
-  const mean = (of: (pair: Pair) => number): number =>
-    pairs.reduce((sum, pair) => sum + pair.client.weight * of(pair), 0) / weight;
-  const trips = (gain: number, { client }: Pair): number =>
-    roundTripGain(gain, kind, client.rttMs, browserBytes(pageOf(client)));
-  const fits = Array.from({ length: 2 * STEPS + 1 }, (_, i) => {
-    const gain = (i - STEPS) * STEP;
-    const cost = mean((pair) => trips(gain, pair) - pair.gain);
-    return { gain, cost, se: Math.sqrt(mean((pair) => (pair.gain - trips(gain, pair) + cost) ** 2)) };
-  });
-  return fits.reduce((best, one) => (one.se < best.se ? one : best));
-}
-
 /** Of the clients by whom policies are made, in a recorded run of `browser-clients`. @throws UserError without one */
-export function browserGainsIn(folder: string): BrowserGains {
+export function browserGainsIn(folder: string): PageGains {
   const gains = browserGainsOf(readBrowserClients(1), rowsIn(resolve(ROOT, folder), BROWSER_PAGE));
   if (!Number.isFinite(gains.next.cost + gains.return.cost))
     throw new UserError(`${folder} has no pages of the clients of --draw 1, with HTTP/3 and without.`);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { GainTable } from "../../../policy-api/decision/gain-table.ts";
-import { fitOf, leanTable, lossyGainOf, roundTripGain } from "./lean.ts";
+import { fitOf, leanTable, lossyGainOf, placesIn, roundTripGain } from "./lean.ts";
 
 const RTTS = [5, 30, 100];
 const SIZES = [100_000, 1_000_000];
@@ -27,14 +27,14 @@ it("a page is its bytes and four round trips: 1 MB at 30 ms", () => {
 
 it("finds what a round trip gains again, whichever way it goes", () => {
   for (const gain of [-0.55, 0, 0.4]) {
-    const found = fitOf(measured(gain, 0), [1, 0], "next");
+    const found = fitOf(placesIn(measured(gain, 0), [1, 0], "next"), "next", false);
     expect(found.gain).toBeCloseTo(gain, 9);
     expect(found.se).toBeCloseTo(0, 9);
   }
 });
 
 it("takes the mean over losses, and tells how far the places are from it", () => {
-  const lossy = fitOf(measured(0.4, 0.4, 0.5), [0.8, 0.2], "return");
+  const lossy = fitOf(placesIn(measured(0.4, 0.4, 0.5), [0.8, 0.2], "return"), "return", false);
   expect(lossy.gain).toBeGreaterThan(0.45);
   expect(lossy.se).toBeGreaterThan(0.01);
 });
@@ -57,4 +57,17 @@ it("makes a table that gains little nearby and of large files, unless much is lo
   expect(at("next", 100_000_000, 10)).toBeLessThan(0.002);
   expect(at("next", 1_000_000, 1)).toBeLessThan(0.01);
   expect(table.price).toEqual([0.001, 0.01, 0.03, 0.1, 0.3]);
+});
+
+it("takes what browsers gain in the place of round trips, and what they take longer also where much is lost", () => {
+  const browsers = { next: { gain: 0.7, cost: 0.2, se: 0.1 }, return: { gain: 0.5, cost: 0.3, se: 0.1 } };
+  const table = leanTable(measured(0.4, 0.3), [1, 0], PRICE, browsers);
+  for (const [kind, { gain, cost }] of Object.entries(browsers) as ["next" | "return", typeof browsers.next][]) {
+    const losses = table[kind].gain[table.contentBytes.indexOf(1_000_000)];
+    const rtt = table.rttMs.indexOf(30);
+    expect(losses?.[0]?.[rtt]).toBeCloseTo(roundTripGain(gain, kind, 30, 1_000_000) - cost, 3);
+    expect(losses?.[1]?.[rtt]).toBeCloseTo(lossyGainOf(measured(0.4, 0.3), kind).gain - cost, 3);
+    const found = fitOf(placesIn(table, [1, 0], kind), kind, true);
+    expect([found.gain, found.cost]).toEqual([expect.closeTo(gain, 2), expect.closeTo(cost, 2)]);
+  }
 });

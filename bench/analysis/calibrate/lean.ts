@@ -18,13 +18,22 @@ const LEAST_SE = 0.001;
 
 export type Kind = keyof typeof ROUNDS;
 
-/** What two figures say of pages in browsers: what a round trip gains, and what a page over HTTP/3 takes longer all the same, as logarithms. */
-export interface BrowserGain {
+/** What figures say of pages: what a round trip gains, and what a page over HTTP/3 takes longer all the same; both are logarithms. */
+export interface PageGain {
   readonly gain: number;
   readonly cost: number;
+  /** The root mean square of what is left. */
   readonly se: number;
 }
-export type BrowserGains = Readonly<Record<Kind, BrowserGain>>;
+export type PageGains = Readonly<Record<Kind, PageGain>>;
+
+/** A gain that was measured. */
+export interface Place {
+  readonly rttMs: number;
+  readonly bytes: number;
+  readonly gain: number;
+  readonly weight: number;
+}
 
 /** ln(HTTP/2's time / HTTP/3's) of a page whose round trips take e^-gain of the time over HTTP/3, and whose bytes take as long. */
 export function roundTripGain(gain: number, kind: Kind, rttMs: number, contentBytes: number): number {
@@ -33,28 +42,37 @@ export function roundTripGain(gain: number, kind: Kind, rttMs: number, contentBy
 }
 
 /**
- * What two figures say of a stack: what a round trip gains on a next page and on a return, by least squares to the means over losses of a
- * measured table. The standard error is the root mean square of what is left. Pure.
+ * The figures that fit gains best, by least squares. Pure.
+ *
+ * @param hasCost whether a page may take longer by something that hangs on neither RTT nor bytes
+ */
+export function fitOf(places: readonly Place[], kind: Kind, hasCost: boolean): PageGain {
+  const weight = places.reduce((sum, place) => sum + place.weight, 0);
+  const meanOf = (of: (place: Place) => number): number =>
+    places.reduce((sum, place) => sum + place.weight * of(place), 0) / weight;
+  const fits = Array.from({ length: 2 * STEPS + 1 }, (_, i): PageGain => {
+    const gain = (i - STEPS) * STEP;
+    const less = (place: Place): number => roundTripGain(gain, kind, place.rttMs, place.bytes) - place.gain;
+    const cost = hasCost ? meanOf(less) : 0;
+    return { gain, cost, se: Math.sqrt(meanOf((place) => (less(place) - cost) ** 2)) };
+  });
+  return fits.reduce((best, one) => (one.se < best.se ? one : best));
+}
+
+/**
+ * A table's gains: the means over losses.
  *
  * @param mix the share of clients with each of the table's losses
  */
-export function fitOf(
-  table: GainTable,
-  mix: readonly number[],
-  kind: Kind,
-): { readonly gain: number; readonly se: number } {
-  const places = table.contentBytes.flatMap((bytes, size) =>
+export function placesIn(table: GainTable, mix: readonly number[], kind: Kind): Place[] {
+  return table.contentBytes.flatMap((bytes, size) =>
     table.rttMs.map((rttMs, rtt) => ({
       rttMs,
       bytes,
       gain: mix.reduce((sum, share, loss) => sum + share * (table[kind].gain[size]?.[loss]?.[rtt] ?? Number.NaN), 0),
+      weight: 1,
     })),
   );
-  const squares = (gain: number): number =>
-    mean(places.map((place) => (place.gain - roundTripGain(gain, kind, place.rttMs, place.bytes)) ** 2));
-  const steps = Array.from({ length: 2 * STEPS + 1 }, (_, i) => (i - STEPS) * STEP);
-  const gain = steps.reduce((best, one) => (squares(one) < squares(best) ? one : best), 0);
-  return { gain, se: Math.sqrt(squares(gain)) };
 }
 
 /** What a page gains where much is lost: the mean over all measured places with as much loss or more, and their standard deviation. Pure. */
@@ -75,14 +93,9 @@ export const LEAN_MIX = [1, 0] as const;
  *
  * @param browsers in place of what a round trip gains, where browsers were measured; what they take longer counts where much is lost too
  */
-export function leanTable(
-  table: GainTable,
-  mix: readonly number[],
-  priceAt: PriceAt,
-  browsers?: BrowserGains,
-): GainTable {
+export function leanTable(table: GainTable, mix: readonly number[], priceAt: PriceAt, browsers?: PageGains): GainTable {
   const gains = (kind: Kind): Gains => {
-    const clean = browsers?.[kind] ?? { ...fitOf(table, mix, kind), cost: 0 };
+    const clean = browsers?.[kind] ?? fitOf(placesIn(table, mix, kind), kind, false);
     const lossy = lossyGainOf(table, kind);
     const at = (of: (rttMs: number, bytes: number) => number, much: number): number[][][] =>
       SIZES_BYTES.map((bytes) => [RTTS_MS.map((rttMs) => rounded(of(rttMs, bytes))), RTTS_MS.map(() => rounded(much))]);

@@ -30,7 +30,7 @@ export const COUNTED: Readonly<Record<"plain" | "reporting", PageCalls>> = {
   plain: {
     invocations: 1,
     lookUps: 0.34,
-    records: 0.21,
+    records: 0.15,
     alarms: 0.01,
     rowsWritten: 0.3,
     subrequests: 3.8,
@@ -39,7 +39,7 @@ export const COUNTED: Readonly<Record<"plain" | "reporting", PageCalls>> = {
   reporting: {
     invocations: 1.07,
     lookUps: 0.37,
-    records: 0.24,
+    records: 0.19,
     alarms: 0.01,
     rowsWritten: 0.38,
     subrequests: 3.8,
