@@ -8,5 +8,6 @@ it("the edge that is built ends QUIC's slow start by infra/edge/internal/slowsta
   await buildStockEdge();
   const [edge, stock] = [EDGE_PROGRAM, STOCK_EDGE_PROGRAM].map((program) => readFileSync(program, "latin1"));
   expect(edge).toContain(SLOW_START);
+  expect(edge).toContain("github.com/quic-go/quic-go.(*Conn).Restart");
   expect(stock).not.toContain(SLOW_START);
 });

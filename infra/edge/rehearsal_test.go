@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,6 +85,50 @@ func TestRehearsal(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a path drops at random of a rehearsal does not slow the page that follows: the connection sends as a new one does. The edge is built with
+// a quic-go that can begin anew (infra/setup/quic-go.ts); with another one its window stays as small as the losses have left it.
+func TestAPageAfterALossyRehearsal(t *testing.T) {
+	_, can := any((*quic.Conn)(nil)).(interface{ Restart() })
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/image" {
+			image(w, r)
+		}
+	}), "-server-timing=true")
+	ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
+	defer cancel()
+	relay := startRelay(t, e.addresses[0], &udpRelay{delay: 20 * ms, loseEvery: 10})
+	conn := e.idleQUIC(ctx, relay.address)
+	e.get(e.client("HTTP/2"), "/image")
+	for samples := 0; samples < 2; {
+		if s := edgetest.Receive(t, "sample", e.samples); s.Transport == "quic" {
+			samples++
+		}
+	}
+	tr := &http3.Transport{}
+	defer tr.Close()
+	client := tr.NewClientConn(conn)
+	window := 0
+	// Small answers, of which the path drops nothing. The window is anew from the first packet on that follows.
+	for range 2 {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url("/small"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if _, err := fmt.Sscanf(regexp.MustCompile(`cwnd=\d+`).FindString(response.Header.Get("Server-Timing")), "cwnd=%d", &window); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const initial = 32 * 1200 // bytes
+	if (window >= initial) != can {
+		t.Errorf("a window of %d bytes; quic-go can begin anew: %t", window, can)
 	}
 }
 
