@@ -45,7 +45,8 @@ function rowsOf(change: (row: ClientsRow) => Partial<ClientsRow> = () => ({})): 
   );
 }
 
-const summaryOf = (rows: readonly ClientsRow[]) => clientsSummary({ rows, command: "", starts: STARTS }, CLIENTS, 1);
+const summaryOf = (rows: readonly ClientsRow[]) =>
+  clientsSummary({ rows, command: "", starts: STARTS }, CLIENTS, { seed: 1, draw: 2 });
 
 it("makes one visit of each client and arm a round, over the client's network", () => {
   const visits = visitsOf({ draw: 2, clients: 5, visits: 2, seed: 1, quick: false });

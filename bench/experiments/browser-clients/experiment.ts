@@ -130,7 +130,7 @@ export const experiment = defineExperiment({
       };
     });
   },
-  summarise: ({ options, ...recorded }) => clientsSummary(recorded, readBrowserClients(options.draw), options.seed),
+  summarise: ({ options, ...recorded }) => clientsSummary(recorded, readBrowserClients(options.draw), options),
   report: clientsReport,
 });
 

@@ -33,6 +33,11 @@ export type ClientsRow = RowOf<typeof CLIENTS_ROW>;
 /** Of a page's packets, how many may leave the path over 1 ms late in the mix that leaves the others out. */
 const LATE_RATIO_MAX = 0.03;
 const RESAMPLES = 2_000;
+/** With whose pages the shipped policy was made. */
+const MADE = {
+  here: "The shipped policy and the threshold were made with these pages, so they judge neither; ours is the policy of before.",
+  elsewhere: "The shipped policy was made with another draw's pages.",
+} as const;
 /**
  * The simplest rival: HTTP/3 for everybody with such an RTT or a longer one. Of 0, 10 to 70, and 100 ms it gained most among the clients
  * by whom the policy was made.
@@ -150,7 +155,7 @@ function ahead(one: GainOf, other: GainOf): GainOf {
 export function clientsSummary(
   recorded: Pick<Recorded<unknown, ClientsRow>, "rows" | "command" | "starts">,
   clients: readonly BrowserClient[],
-  seed: number,
+  { seed, draw }: { readonly seed: number; readonly draw: number },
 ) {
   const rows = onceEach(recorded.rows);
   const measured = measuredOf(clients, rows);
@@ -160,6 +165,7 @@ export function clientsSummary(
     intervalOf(own, gain, seededRandom(seed, "browser-clients", ...name), page);
   return {
     ...summaryHead(recorded, rows),
+    draw,
     clients: measured.length,
     late: measured.filter(({ isLate }) => isLate).length,
     mixes: MIXES.filter(([, kind, share]) => share === undefined || isMixed(measured, kind)).map(
@@ -205,7 +211,7 @@ function byPlace([a]: readonly [string, unknown], [b]: readonly [string, unknown
 type Summary = ReturnType<typeof clientsSummary>;
 
 export function clientsReport(summary: Summary): Report {
-  const { clients, late, mixes, pages, groups, starts } = summary;
+  const { draw, clients, late, mixes, pages, groups, starts } = summary;
   const tools = starts.at(-1)?.tools;
   return {
     values: {
@@ -218,6 +224,7 @@ export function clientsReport(summary: Summary): Report {
       firefox: String(tools?.["firefox"]),
       clients,
       rivalMs: RIVAL_RTT_MS,
+      made: MADE[draw === 1 ? "here" : "elsewhere"],
       late,
       mixes: tableOf(mixes, [
         ["visitors", ({ mix }) => mix],
