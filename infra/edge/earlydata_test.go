@@ -42,15 +42,7 @@ func TestEarlyData(t *testing.T) {
 				}
 				client := (&http3.Transport{}).NewClientConn(conn)
 				defer client.CloseWithError(0, "")
-				request, err := http.NewRequestWithContext(ctx, method, "https://localhost/", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				response, err := client.RoundTrip(request)
-				if err != nil {
-					t.Fatal(err)
-				}
-				response.Body.Close()
+				response := roundTrip(ctx, t, client, method, "https://localhost/")
 				if response.StatusCode != http.StatusOK {
 					t.Errorf("status %d", response.StatusCode)
 				}

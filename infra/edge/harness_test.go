@@ -224,3 +224,18 @@ func (e *testEdge) get(c *testClient, path string) (*http.Response, []byte) {
 	}
 	return res, body
 }
+
+// roundTrip asks on one connection, and returns the answer without its body.
+func roundTrip(ctx context.Context, t *testing.T, conn http.RoundTripper, method, url string) *http.Response {
+	t.Helper()
+	request, err := http.NewRequestWithContext(ctx, method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := conn.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	return response
+}

@@ -113,15 +113,7 @@ func TestAPageAfterALossyRehearsal(t *testing.T) {
 	window := 0
 	// Small answers, of which the path drops nothing. The window is anew from the first packet on that follows.
 	for range 2 {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url("/small"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := client.RoundTrip(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
+		response := roundTrip(ctx, t, client, http.MethodGet, e.url("/small"))
 		if _, err := fmt.Sscanf(regexp.MustCompile(`cwnd=\d+`).FindString(response.Header.Get("Server-Timing")), "cwnd=%d", &window); err != nil {
 			t.Fatal(err)
 		}

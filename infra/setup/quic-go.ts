@@ -74,7 +74,7 @@ export function edited(file: string, original: string): string {
 }
 
 /**
- * Makes a copy of the edge's quic-go that ends slow start as `infra/edge/internal/slowstart` says, in `dist`.
+ * Makes a copy of the edge's quic-go that ends slow start as `infra/edge/internal/slowstart` says, and can begin it anew, in `dist`.
  *
  * @returns the flag that has Go build the edge with it
  * @throws UserError

@@ -69,5 +69,5 @@ func (h *HyStart) Growth(bytes int64) int64 {
 	return bytes
 }
 
-// Restart begins anew. quic-go's sender needs it, though nothing in v0.65.0 calls it.
+// Restart begins anew: after a timeout, and where a rehearsal has lost packets (internal/quicserver).
 func (h *HyStart) Restart() { *h = HyStart{lastSent: h.lastSent} }
