@@ -88,39 +88,76 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// What a path drops at random of a rehearsal does not slow the page that follows: the connection sends as a new one does. The edge is built with
-// a quic-go that can begin anew (infra/setup/quic-go.ts); with another one its window stays as small as the losses have left it.
+// What a path drops at random of a rehearsal does not slow the page that follows: slow start begins anew, in the window of a new connection or a
+// larger one. The edge is built with a quic-go that can do so (infra/setup/quic-go.ts); with another one its window stays as small as ten
+// losses of a hundred have left it.
 func TestAPageAfterALossyRehearsal(t *testing.T) {
 	_, can := any((*quic.Conn)(nil)).(interface{ Restart() })
-	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/image" {
-			image(w, r)
-		}
-	}), "-server-timing=true")
-	ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
-	defer cancel()
-	relay := startRelay(t, e.addresses[0], &udpRelay{delay: 20 * ms, loseEvery: 10})
-	conn := e.idleQUIC(ctx, relay.address)
-	e.get(e.client("HTTP/2"), "/image")
-	for samples := 0; samples < 2; {
-		if s := edgetest.Receive(t, "sample", e.samples); s.Transport == "quic" {
-			samples++
-		}
-	}
-	tr := &http3.Transport{}
-	defer tr.Close()
-	client := tr.NewClientConn(conn)
-	window := 0
-	// Small answers, of which the path drops nothing. The window is anew from the first packet on that follows.
-	for range 2 {
-		response := roundTrip(ctx, t, client, http.MethodGet, e.url("/small"))
-		if _, err := fmt.Sscanf(regexp.MustCompile(`cwnd=\d+`).FindString(response.Header.Get("Server-Timing")), "cwnd=%d", &window); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const initial = 32 * 1200 // bytes
-	if (window >= initial) != can {
-		t.Errorf("a window of %d bytes; quic-go can begin anew: %t", window, can)
+	for _, test := range []struct {
+		name      string
+		loseEvery int
+		loseAt    []int
+		page      int // bytes; 0: no page is asked for
+	}{
+		{"every tenth packet is lost", 10, nil, 0},
+		// The second one counts as what slow start itself has lost.
+		{"one packet is lost, and one long after it", 0, []int{20, 500}, 2_000_000},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/image" {
+					image(w, r)
+				} else if r.URL.Path == "/page" {
+					w.Write(edgetest.Pattern(test.page))
+				}
+			}), "-server-timing=true")
+			ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
+			defer cancel()
+			relay := startRelay(t, e.addresses[0], &udpRelay{delay: 20 * ms, loseEvery: test.loseEvery, loseAt: test.loseAt})
+			conn := e.idleQUIC(ctx, relay.address)
+			e.get(e.client("HTTP/2"), "/image")
+			for samples := 0; samples < 2; {
+				if s := edgetest.Receive(t, "sample", e.samples); s.Transport == "quic" {
+					samples++
+				}
+			}
+			tr := &http3.Transport{}
+			defer tr.Close()
+			client := tr.NewClientConn(conn)
+			// Small answers, of which the path drops nothing. Slow start begins with the first packet on that follows.
+			window := func() (window int) {
+				for range 2 {
+					response := roundTrip(ctx, t, client, http.MethodGet, e.url("/small"))
+					if _, err := fmt.Sscanf(regexp.MustCompile(`cwnd=\d+`).FindString(response.Header.Get("Server-Timing")), "cwnd=%d", &window); err != nil {
+						t.Fatal(err)
+					}
+				}
+				return window
+			}
+			const initial = 32 * 1200 // bytes
+			before := window()
+			if test.page == 0 {
+				if (before >= initial) != can {
+					t.Errorf("a window of %d bytes; quic-go can begin anew: %t", before, can)
+				}
+				return
+			}
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url("/page"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := client.RoundTrip(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, response.Body); err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			if after := window(); can && float64(after) < 1.5*float64(before) {
+				t.Errorf("windows of %d and %d bytes before and after a page", before, after)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,6 +22,7 @@ type udpRelay struct {
 	queue int           // bytes that wait at most for the bucket
 	// Of datagrams of more than 1,000 bytes, every nth is dropped, comes later than its turn, or is marked by ECN; 0: none.
 	loseEvery, lateEvery, markEvery int
+	loseAt                          []int // these are dropped too, the first is 1
 	lateBy                          time.Duration
 
 	forwarded atomic.Int64 // datagrams to the client
@@ -164,7 +166,7 @@ func (r *udpRelay) serverToClient(back *net.UDPConn, inOrder chan<- datagram) {
 		d := datagram{ecn: markOf(control[:controlled]), data: append([]byte(nil), buf[:n]...)}
 		if n > 1000 {
 			large++
-			if isNth(r.loseEvery) {
+			if isNth(r.loseEvery) || slices.Contains(r.loseAt, large) {
 				r.dropped.Add(1)
 				continue
 			}

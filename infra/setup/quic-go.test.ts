@@ -22,7 +22,10 @@ it("has quic-go's sender call our slow start, and leaves congestion avoidance al
 	"github.com/quic-go/quic-go/internal/slowstart"
 	hybridSlowStart slowstart.HyStart
 	if c.connStats.Restart.CompareAndSwap(true, false) {
+		window := c.congestionWindow
 		c.OnConnectionMigration()
+		c.congestionWindow = max(c.congestionWindow, window)
+		c.connStats.CongestionWindow.Store(uint64(c.congestionWindow))
 	}
 	c.largestSentPacketNumber = packetNumber
 	c.hybridSlowStart.OnPacketSent(int64(packetNumber))

@@ -39,11 +39,13 @@ const SENDER_EDITS: readonly Edit[] = [
   ],
   [
     "\tc.largestSentPacketNumber = packetNumber\n",
-    "\tif c.connStats.Restart.CompareAndSwap(true, false) {\n\t\tc.OnConnectionMigration()\n\t}\n\tc.largestSentPacketNumber = packetNumber\n",
+    "\tif c.connStats.Restart.CompareAndSwap(true, false) {\n\t\twindow := c.congestionWindow\n\t\tc.OnConnectionMigration()\n" +
+      "\t\tc.congestionWindow = max(c.congestionWindow, window)\n\t\tc.connStats.CongestionWindow.Store(uint64(c.congestionWindow))\n\t}\n" +
+      "\tc.largestSentPacketNumber = packetNumber\n",
   ],
 ];
 
-/** What changes in quic-go, by file: its slow start, and a connection can send as a new one does from its next packet on. */
+/** What changes in quic-go, by file: its slow start, and a connection can begin slow start anew with its next packet. */
 export const EDITS: Readonly<Record<string, readonly Edit[]>> = {
   [SENDER]: SENDER_EDITS,
   "internal/utils/connstats.go": [
@@ -52,7 +54,7 @@ export const EDITS: Readonly<Record<string, readonly Edit[]>> = {
   "connection.go": [
     [
       "// Time when the connection should time out\n",
-      "// Restart has the connection send as a new one does, from its next packet on.\nfunc (c *Conn) Restart() { c.connStats.Restart.Store(true) }\n\n" +
+      "// Restart begins slow start anew with the next packet, in the window of a new connection or a larger one that is there.\nfunc (c *Conn) Restart() { c.connStats.Restart.Store(true) }\n\n" +
         "// Time when the connection should time out\n",
     ],
   ],

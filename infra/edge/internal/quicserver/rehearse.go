@@ -24,14 +24,14 @@ const (
 // rehearse sends so many bytes of nothing to a client that has asked for nothing yet, at rate bytes per second at most, and waits until the
 // path has shown what it drops of them. Clients refuse such a stream once they know its type: a round trip later the next one begins.
 //
-// What the path drops at random would leave the connection with a small window, in which no page would have begun. So after such losses it
-// sends as a new one does, once they are all noticed: also where a request has come meanwhile.
+// What the path drops at random would leave the connection with a small window, in which no page would have begun, and that grows slowly. So
+// after such losses slow start begins anew, once they are all noticed: also where a request has come meanwhile.
 func rehearse(qc *quic.Conn, e *events, c *connpath.Connection, bytes int, rate uint64) {
 	if c.Answering() {
 		return
 	}
 	began := time.Now()
-	before := e.lost()
+	before := e.gone()
 	nothing := make([]byte, chunk)
 	var stream *quic.SendStream
 	for sent := 0; sent < bytes && time.Since(began) < rehearsalTime && !c.Answering(); {
@@ -61,7 +61,7 @@ func rehearse(qc *quic.Conn, e *events, c *connpath.Connection, bytes int, rate 
 	}
 	wait(qc, max(leastSettled, settled*qc.ConnectionStats().SmoothedRTT))
 	// Only the copy of quic-go that the edge is built with can do so (infra/setup/quic-go.ts).
-	if anew, can := any(qc).(interface{ Restart() }); can && e.lost() > before {
+	if anew, can := any(qc).(interface{ Restart() }); can && e.gone() > before {
 		anew.Restart()
 		e.overflow.Restart()
 	}
