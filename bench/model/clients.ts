@@ -35,13 +35,15 @@ export function readClients(): readonly Client[] {
   return JSON.parse(readFileSync(CLIENTS_FILE, "utf8")) as readonly Client[];
 }
 
-/** Clients of one draw. */
-const DRAWN = 112;
+/** How many clients each draw has. The shipped policy was made by those of all but the last one, who judge it. */
+const DRAWN = [112, 112, 144] as const;
+export const JUDGING_DRAW = DRAWN.length;
 
-/** @param draw 1: those by whom the shipped policy was made; 2: those who judge it */
+/** @param draw From 1 to JUDGING_DRAW. */
 export function readBrowserClients(draw: number): readonly BrowserClient[] {
   const all = JSON.parse(readFileSync(BROWSER_CLIENTS_FILE, "utf8")) as readonly BrowserClient[];
-  return all.slice((draw - 1) * DRAWN, draw * DRAWN);
+  const first = DRAWN.slice(0, draw - 1).reduce((sum, count) => sum + count, 0);
+  return all.slice(first, first + (DRAWN[draw - 1] ?? 0));
 }
 
 const SIZES: readonly BrowserPage[] = ["small", "page", "large"];

@@ -81,11 +81,16 @@ describe("browserGainsOf", () => {
   });
 });
 
-it("asks for the draw that policies are made by, where a run has none of its clients", () => {
+it("says so where a run has no client by whom policies are made", () => {
   const folder = mkdtempSync(join(tmpdir(), "h3-browsers-"));
   try {
     writeFileSync(join(folder, "rows.csv"), csvOf(rowsOf(CLIENTS), BROWSER_PAGE));
-    expect(() => browserGainsIn(folder)).toThrow("has no pages of the clients of --draw 1");
+    const recorded = "bench/results/browser-clients-calibration";
+    expect(() => browserGainsIn([recorded, folder])).toThrow(`${folder} has no pages of the clients by whom`);
+    // Each client counts once, whatever run it is in.
+    const [first, both] = [[recorded], [recorded, `${recorded}-2`]].map(browserGainsIn);
+    expect(both).not.toEqual(first);
+    expect(browserGainsIn([`${recorded}-2`, recorded]).next.gain).toBeCloseTo(both?.next.gain ?? 0, 6);
   } finally {
     rmSync(folder, { recursive: true });
   }

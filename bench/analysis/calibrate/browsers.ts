@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { browserBytes, PAGE_TIMEOUT_MS } from "../../model/browser-pages.ts";
-import { type BrowserClient, pageOf, readBrowserClients } from "../../model/clients.ts";
+import { type BrowserClient, JUDGING_DRAW, pageOf, readBrowserClients } from "../../model/clients.ts";
 import { rowsIn } from "../../model/recorded-run.ts";
 import { float, optionalFloat, type RowOf, string } from "../../model/row-schema.ts";
 import { fitOf, type Kind, type PageGain, type PageGains, type Place } from "./lean.ts";
@@ -49,10 +49,16 @@ export function browserGainsOf(clients: readonly BrowserClient[], rows: readonly
   return { next: gains("next"), return: gains("return") };
 }
 
-/** Of the clients by whom policies are made, in a recorded run of `browser-clients`. @throws UserError without one */
-export function browserGainsIn(folder: string): PageGains {
-  const gains = browserGainsOf(readBrowserClients(1), rowsIn(resolve(ROOT, folder), BROWSER_PAGE));
-  if (!Number.isFinite(gains.next.cost + gains.return.cost))
-    throw new UserError(`${folder} has no pages of the clients of --draw 1, with HTTP/3 and without.`);
-  return gains;
+/** Of the clients by whom policies are made, in recorded runs of `browser-clients`. @throws UserError where one has none of them */
+export function browserGainsIn(folders: readonly string[]): PageGains {
+  const clients = Array.from({ length: JUDGING_DRAW - 1 }, (_, i) => readBrowserClients(i + 1)).flat();
+  const rows = folders.map((folder) => rowsIn(resolve(ROOT, folder), BROWSER_PAGE));
+  for (const [i, own] of rows.entries()) {
+    const gains = browserGainsOf(clients, own);
+    if (!Number.isFinite(gains.next.cost + gains.return.cost))
+      throw new UserError(
+        `${folders[i]} has no pages of the clients by whom policies are made, with HTTP/3 and without.`,
+      );
+  }
+  return browserGainsOf(clients, rows.flat());
 }

@@ -154,7 +154,7 @@ describe("calibrate", () => {
 
 // Whoever has the rows can make the shipped policies again.
 it("the policies in policy-api/policies are what the recorded rows say", async () => {
-  const browsers = "bench/results/browser-clients-calibration";
+  const browsers = "bench/results/browser-clients-calibration,bench/results/browser-clients-calibration-2";
   await calibrateCommand(["--browsers", browsers, "--policies", join(folder, "policies")]);
   const names = ["", "quiche-cubic/", "quiche-bbr2/"].flatMap((quic) => ["cubic", "bbr"].map((tcp) => quic + tcp));
   for (const name of names) {

@@ -27,7 +27,7 @@ export async function calibrateCommand(args: readonly string[]): Promise<void> {
     .update(readFileSync(join(from, "rows.csv")))
     .digest("hex");
   const priceAt = priceIn(resolve(ROOT, options.offers));
-  const browsers = options.browsers === undefined ? undefined : browserGainsIn(options.browsers);
+  const browsers = options.browsers === undefined ? undefined : browserGainsIn(options.browsers.split(","));
   const places = placesOf(rows);
   const stacks = stacksOf(places);
   if (stacks.length === 0) throw new UserError(`No cell of ${options.from} has enough loads of each kind.`);
@@ -79,8 +79,8 @@ export const CALIBRATE_OPTIONS = {
   from: folderOption("a run of `senders`", "bench/results/senders"),
   offers: folderOption("a run of `offers`: what an offer costs the page that brings it", "bench/results/offers"),
   browsers: words(
-    "FOLDER",
-    "a run of `browser-clients --draw 1`: what browsers gain with cubic and quic-go; without it k6's client says it",
+    "FOLDER,...",
+    "runs of `browser-clients --draw 1` and `2`: what browsers gain with cubic and quic-go; without them k6's client says it",
     undefined,
   ),
   ceiling: wholeNumber("what HTTP/3 carries at most, Mbit/s (200)", [1, 100_000], 200),

@@ -15,7 +15,7 @@ import {
 } from "../../harness/visits.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
-import { type BrowserClient, cellOf, pageOf, readBrowserClients } from "../../model/clients.ts";
+import { type BrowserClient, cellOf, JUDGING_DRAW, pageOf, readBrowserClients } from "../../model/clients.ts";
 import { DEVICES } from "../../model/devices.ts";
 import { flag, wholeNumber } from "../../model/options.ts";
 import { blankRow } from "../../model/row-schema.ts";
@@ -92,8 +92,12 @@ function rowOf({ id, place: { congestion }, client, arm, visit }: Visit, page: n
 /** What never, always and ours do for clients drawn from a population, in Chromium and Firefox, on fast devices and slow ones. */
 export const experiment = defineExperiment({
   options: {
-    draw: wholeNumber("which 112 clients: 1, by whom the policy was made, or 2, who judge it (2)", [1, 2], 2),
-    clients: wholeNumber("the first of these (112)", [1, 112], 112),
+    draw: wholeNumber(
+      `which clients: the 112 of 1 or 2, by whom the policy was made, or the 144 of 3, who judge it (${JUDGING_DRAW})`,
+      [1, JUDGING_DRAW],
+      JUDGING_DRAW,
+    ),
+    clients: wholeNumber("the first of these (all)", [1, 1_000], 1_000),
     visits: wholeNumber("of each client and arm (1)", [1, 1_000], 1),
     seed: wholeNumber("what order, losses and resamples are drawn from (1)", [0, 2 ** 31 - 1], 1),
     quick: flag("one client, with short pauses: whether it works"),
