@@ -27,6 +27,14 @@ const saved = (gain = Number.NaN): string =>
   (100 * (1 - Math.exp(-gain / (withReturns?.stacks.length ?? 0)))).toFixed(1).replace("-0.0", "0.0");
 const rivalBehind = scoreOf(RIVAL)?.oursAhead;
 const AHEAD = `${saved(rivalBehind?.estimate)} % (${saved(rivalBehind?.low)} to ${saved(rivalBehind?.high)})`;
+/** The same in two browsers, with one stack. */
+const [described] = (summaryIn("browser-clients") as { readonly mixes: readonly { readonly aheadOfBit: Interval }[] })
+  .mixes;
+const AHEAD_IN_BROWSERS = percentWithInterval({
+  estimate: 1 - Math.exp(-(described?.aheadOfBit.estimate ?? Number.NaN)),
+  low: 1 - Math.exp(-(described?.aheadOfBit.low ?? Number.NaN)),
+  high: 1 - Math.exp(-(described?.aheadOfBit.high ?? Number.NaN)),
+});
 
 describe.each(PAGES)("%s", (page) => {
   const text = textIn(page);
@@ -66,6 +74,7 @@ function derived(): Set<string> {
   );
   return new Set([
     AHEAD,
+    AHEAD_IN_BROWSERS,
     ...[...ratios, congestion.bbrOverH3].map(withInterval),
     ...cuts.map(({ estimate, low, high }) => percentWithInterval({ estimate, low: high, high: low })),
   ]);
@@ -76,6 +85,7 @@ describe("README.md", () => {
     expect(readme).toContain(`better protocol for each server saves ${saved(scoreOf(RIVAL)?.gain.estimate)} %`);
     expect(readme).toContain(`HTTP/3 for all costs ${saved(scoreOf("always")?.gain.estimate).replace("-", "")} %.`);
     expect(readme).toContain(`on top of that saves ${AHEAD}`);
+    expect(readme).toContain(AHEAD_IN_BROWSERS);
   });
 
   it("sets the server's TCP beside the protocol, on the stack that Linux and quic-go make", () => {
