@@ -23,18 +23,14 @@ const withReturns = (summaryIn("population") as PopulationSummary).judged.find(
 );
 const scoreOf = (contender: string) => withReturns?.summed.find((one) => one.contender === contender);
 /** A gain that is summed over stacks, as the time saved on average over them, percent. */
-const saved = (gain = Number.NaN): string =>
-  (100 * (1 - Math.exp(-gain / (withReturns?.stacks.length ?? 0)))).toFixed(1).replace("-0.0", "0.0");
-const rivalBehind = scoreOf(RIVAL)?.oursAhead;
-const AHEAD = `${saved(rivalBehind?.estimate)} % (${saved(rivalBehind?.low)} to ${saved(rivalBehind?.high)})`;
-/** The same in two browsers, with one stack. */
-const [described] = (summaryIn("browser-clients") as { readonly mixes: readonly { readonly aheadOfBit: Interval }[] })
-  .mixes;
-const AHEAD_IN_BROWSERS = percentWithInterval({
-  estimate: 1 - Math.exp(-(described?.aheadOfBit.estimate ?? Number.NaN)),
-  low: 1 - Math.exp(-(described?.aheadOfBit.low ?? Number.NaN)),
-  high: 1 - Math.exp(-(described?.aheadOfBit.high ?? Number.NaN)),
-});
+const saved = (gain = Number.NaN, stacks = withReturns?.stacks.length ?? 0): string =>
+  (100 * (1 - Math.exp(-gain / stacks))).toFixed(1).replace("-0.0", "0.0");
+const savedWithInterval = (gain: Interval | undefined, stacks?: number): string =>
+  `${saved(gain?.estimate, stacks)} % (${saved(gain?.low, stacks)} to ${saved(gain?.high, stacks)})`;
+const AHEAD = savedWithInterval(scoreOf(RIVAL)?.oursAhead);
+/** The same in two browsers. */
+const { mixes } = summaryIn("browser-clients") as { readonly mixes: readonly { readonly aheadOfBit: Interval }[] };
+const AHEAD_IN_BROWSERS = savedWithInterval(mixes[0]?.aheadOfBit, 1);
 
 describe.each(PAGES)("%s", (page) => {
   const text = textIn(page);
@@ -91,8 +87,7 @@ describe("README.md", () => {
   it("sets the server's TCP beside the protocol, on the stack that Linux and quic-go make", () => {
     const stack = withReturns?.stacks.find(({ name }) => name === "cubic, quic-go");
     const savedBy = (contender: string): string => {
-      const gain = stack?.scores.find((one) => one.contender === contender)?.gain.estimate ?? Number.NaN;
-      return (100 * (1 - Math.exp(-gain))).toFixed(1);
+      return saved(stack?.scores.find((one) => one.contender === contender)?.gain.estimate, 1);
     };
     expect(readme).toContain(`congestion control saves ${savedBy("HTTP/2 with bbr for all")} % of load time`);
     expect(readme).toContain(`HTTP/3 for all beside cubic saves ${savedBy("always")} %.`);

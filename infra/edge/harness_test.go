@@ -225,7 +225,7 @@ func (e *testEdge) get(c *testClient, path string) (*http.Response, []byte) {
 	return res, body
 }
 
-// roundTrip asks on one connection, and returns the answer without its body.
+// roundTrip asks on one connection, and returns the answer once its body has been read.
 func roundTrip(ctx context.Context, t *testing.T, conn http.RoundTripper, method, url string) *http.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, method, url, nil)
@@ -236,6 +236,9 @@ func roundTrip(ctx context.Context, t *testing.T, conn http.RoundTripper, method
 	if err != nil {
 		t.Fatal(err)
 	}
-	response.Body.Close()
+	defer response.Body.Close()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Fatal(err)
+	}
 	return response
 }

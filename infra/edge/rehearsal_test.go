@@ -142,18 +142,7 @@ func TestAPageAfterALossyRehearsal(t *testing.T) {
 				}
 				return
 			}
-			request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url("/page"), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			response, err := client.RoundTrip(request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := io.Copy(io.Discard, response.Body); err != nil {
-				t.Fatal(err)
-			}
-			response.Body.Close()
+			roundTrip(ctx, t, client, http.MethodGet, e.url("/page"))
 			if after := window(); can && float64(after) < 1.5*float64(before) {
 				t.Errorf("windows of %d and %d bytes before and after a page", before, after)
 			}
