@@ -11,7 +11,9 @@ import { bytesOf, cfOf, type Counted, DEMO_NETWORKS, type DemoNetwork, lossOf } 
 /** Of a page, as packets, and as bytes of its files. */
 const PACKETS = 300;
 const PAGE_BYTES = 1_000_000;
-const PAGES_MAX = 4;
+/** Of a visit. An offer acts on the second page first: a shorter visit would show nothing of it. */
+const PAGES_MIN = 2;
+const PAGES_MAX = 5;
 const PAUSE_MS = 700;
 /** Visitors in each /24. All of a /24 are on one network, as neighbours are. */
 const NEIGHBOURS = 8;
@@ -77,7 +79,7 @@ interface Visit {
 
 async function visit(own: Visit, signal: AbortSignal): Promise<void> {
   const { sockets, agent, network, address, offered, random } = own;
-  const pages = 1 + Math.floor(random() * PAGES_MAX);
+  const pages = PAGES_MIN + Math.floor(random() * (PAGES_MAX - PAGES_MIN + 1));
   const connections = new Map<Transport, { id: string; sent: number; lost: number }>();
   for (let page = 0; page < pages && !signal.aborted; page++) {
     // As a browser: an offer acts on the next page, and `clear` too.
