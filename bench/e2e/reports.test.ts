@@ -10,7 +10,7 @@ const RESULTS = join(ROOT, "bench/results");
 const experimentOf = (folder: string): string =>
   (JSON.parse(readFileSync(join(RESULTS, folder, "run.json"), "utf8")) as { experiment: string }).experiment;
 /** By a client, and by a policy, that are gone. */
-const GONE = new Set(["offers-k6", "lean-contest"]);
+const GONE = new Set(["offers-k6", "lean-contest", "real-networks-k6", "real-networks-k6-shared"]);
 const recorded = readdirSync(RESULTS).filter(
   (folder) =>
     !GONE.has(folder) && existsSync(join(RESULTS, folder, "run.json")) && listExperiments().has(experimentOf(folder)),

@@ -198,6 +198,15 @@ export async function loadPages<Row>(
   return rows;
 }
 
+/** Before a return: browsers end a QUIC connection that has rested for 30 s. TCP's are ended from outside. */
+const AWAY_MS = 35_000;
+
+/** A visitor leaves: resolves when all connections are gone. */
+export async function leave({ lane, signal }: Pick<Visiting, "lane" | "signal">, awayMs = AWAY_MS): Promise<void> {
+  await lane.endTcp();
+  await pause(awayMs, undefined, { signal });
+}
+
 /** Calls when it may. */
 type Take = Turns["take"];
 

@@ -18,6 +18,8 @@ export const SERVER_ADDRESS = "192.0.2.1";
 /** Lanes share 10.0.0.0/8 (RFC 1918): so many, with so many networks /24 each. */
 export const LANES_MAX = 16;
 const NETWORKS = 65_536 / LANES_MAX;
+/** From here on the kernel gives ports itself: a download beside a visit has one, edges have none. */
+const EPHEMERAL_PORTS = 32_768;
 
 /** What stands behind an edge of an arm, in every lane. */
 export interface ArmSystem {
@@ -55,7 +57,7 @@ export interface Lane {
   setTcp(settings: Omit<TcpSettings, "cubic">): Promise<void>;
   /** For clients that do not choose their address: what they come from, from the next connection on. */
   setClientAddress(address: string): Promise<void>;
-  /** Ends the TCP connections of the lane's clients to the server, as a browser does that is closed. */
+  /** Ends the TCP connections of the lane's clients to its edges, as a browser does that is closed. */
   endTcp(): Promise<void>;
   /** An address in a /24 that no client of this lane came from before: the server knows nothing of either. */
   freshClient(): string;
@@ -136,7 +138,8 @@ export async function startLane(
       await shell("ip", "-n", client, "route", "replace", `${SERVER_ADDRESS}/32`, "dev", DEVICE, "src", from);
     },
     endTcp: async () => {
-      await shell("ip", "netns", "exec", client, "ss", "-K", "-t", "-a", "dst", SERVER_ADDRESS);
+      const toEdges = ["dst", SERVER_ADDRESS, "and", "dport", "<", `:${EPHEMERAL_PORTS}`];
+      await shell("ip", "netns", "exec", client, "ss", "-K", "-t", "-a", ...toEdges);
     },
     freshClient: () => {
       if (++clients >= NETWORKS)

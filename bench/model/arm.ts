@@ -15,7 +15,6 @@ export type Arm =
   | "unrehearsed"
   | "own-start"
   | "published"
-  | "table"
   | "bare-h3"
   | "quiche-cubic"
   | "quiche-bbr2";
@@ -90,11 +89,6 @@ export const ARM_SETUPS: Readonly<Record<Arm, ArmSetup>> = {
   },
   published: {
     about: "as `adaptive`, by the published line, which begins on HTTP/3 with whom it does not know",
-    firstProtocol: "h2",
-    mode: "adaptive",
-  },
-  table: {
-    about: "as `adaptive`, by the measured table, in place of a few figures",
     firstProtocol: "h2",
     mode: "adaptive",
   },

@@ -27,7 +27,6 @@ export const ARM_STYLES: Readonly<Record<Arm, Style & { readonly short: string }
   "own-start": { name: "quic-go's slow start", short: "own start", colour: "#cc79a7", shape: "square" },
   unrehearsed: { name: "unrehearsed", short: "unrehearsed", colour: "#cc79a7", shape: "square" },
   published: { name: "published", short: "published", colour: "#f0e442", shape: "circle" },
-  table: { name: "measured table", short: "table", colour: "#cc79a7", shape: "diamond" },
   adaptive: { name: "adaptive", short: "adaptive", colour: "#009e73", shape: "diamond" },
 };
 

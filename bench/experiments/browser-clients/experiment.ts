@@ -4,6 +4,7 @@ import { defineExperiment } from "../../harness/experiment.ts";
 import { missing, shareMade } from "../../harness/missing.ts";
 import {
   type BrowserVisit,
+  leave,
   type LoadAgain,
   loadPages,
   makeVisits,
@@ -22,8 +23,6 @@ import { blankRow } from "../../model/row-schema.ts";
 import { ARMS, CLIENTS_ROW, type ClientsRow, clientsReport, clientsSummary, PAGES } from "./report.ts";
 
 const PAUSE_MS = 3_000;
-/** Before a return: browsers end a QUIC connection that has rested for 30 s. TCP's are ended from outside. */
-const AWAY_MS = 35_000;
 const QUICK_MS = 1_500;
 /**
  * So many clients of a browser on a device share a lane: others wait for their next page meanwhile. With 12 in a lane, and so 12 lanes,
@@ -148,9 +147,7 @@ function lanesOf(visits: readonly Visit[], isQuick: boolean): Visit[][] {
 }
 
 /** The last page is a return, when all connections are gone. */
-async function waitBefore(page: number, { lane, signal }: Visiting, isQuick: boolean): Promise<void> {
-  if (page === 1) return;
-  const isReturn = page === PAGES;
-  if (isReturn) await lane.endTcp();
-  await pause(isQuick ? QUICK_MS : isReturn ? AWAY_MS : PAUSE_MS, undefined, { signal });
+async function waitBefore(page: number, visiting: Visiting, isQuick: boolean): Promise<void> {
+  if (page === PAGES) await leave(visiting, isQuick ? QUICK_MS : undefined);
+  else if (page > 1) await pause(isQuick ? QUICK_MS : PAUSE_MS, undefined, { signal: visiting.signal });
 }

@@ -5,7 +5,15 @@ import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
 import { missing, shareMade } from "../../harness/missing.ts";
-import { type BrowserVisit, loadPages, makeVisits, openBrowser, Turns, type Visiting } from "../../harness/visits.ts";
+import {
+  type BrowserVisit,
+  leave,
+  loadPages,
+  makeVisits,
+  openBrowser,
+  Turns,
+  type Visiting,
+} from "../../harness/visits.ts";
 import { browserVersion } from "../../lab/browser.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
@@ -30,8 +38,6 @@ const PAGES = 3;
 const RETURN = PAGES + 1;
 const NETWORKS = 8;
 const PAUSE_MS = 5_000;
-/** Before a return: Chromium ends a QUIC connection that has rested for 30 s. TCP's are ended from outside. */
-const AWAY_MS = 35_000;
 const QUICK_MS = 200;
 const LANES = 12;
 /** Packets that may leave the path late, of all. Chromium alone keeps a core busy, so the bound is wider than that of other clients. */
@@ -147,10 +153,9 @@ export const experiment = defineExperiment({
 });
 
 /** Three pages, and a return when all connections are gone. */
-async function waitBefore(page: number, { lane, signal }: Visiting, isQuick: boolean): Promise<void> {
-  if (page === RETURN) await lane.endTcp();
-  const waitMs = page === 1 ? 0 : page === RETURN ? AWAY_MS : PAUSE_MS;
-  await pause(isQuick ? QUICK_MS : waitMs, undefined, { signal });
+async function waitBefore(page: number, visiting: Visiting, isQuick: boolean): Promise<void> {
+  if (page === RETURN) await leave(visiting, isQuick ? QUICK_MS : undefined);
+  else if (page > 1) await pause(isQuick ? QUICK_MS : PAUSE_MS, undefined, { signal: visiting.signal });
 }
 
 function placesOf(rows: readonly Row[], options: Options): MeasuredPlace[] {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { missing, shareMade } from "../../harness/missing.ts";
-import { type BrowserVisit, makeVisits, openBrowser, Turns, type Visiting } from "../../harness/visits.ts";
+import { type BrowserVisit, leave, makeVisits, openBrowser, Turns, type Visiting } from "../../harness/visits.ts";
 import { requireBrowser } from "../../lab/browser.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
@@ -22,11 +22,6 @@ import {
   type Treatment,
 } from "./report.ts";
 
-/**
- * Before a return. Chromium ends a QUIC connection that has rested for 30 s; its TCP connections, which it keeps for minutes, are
- * ended from outside.
- */
-const AWAY_MS = 35_000;
 /** Pauses up to this are kept by keeping the turn: waiting for another one would make them longer. */
 const SHORT_PAUSE_MS = 1_000;
 
@@ -113,7 +108,7 @@ export const experiment = defineExperiment({
         browser.visit(
           visit,
           seed,
-          (load) => pagesOf(visit, load, visiting, turns, quick ? QUICK_MS : AWAY_MS),
+          (load) => pagesOf(visit, load, visiting, turns, quick ? QUICK_MS : undefined),
           (call) => turns.take(call),
         );
     });
@@ -134,7 +129,7 @@ async function pagesOf(
   load: (query: string) => Promise<LoadedPage>,
   { lane, signal }: Visiting,
   turns: Turns,
-  awayMs: number,
+  awayMs?: number,
 ): Promise<OfferRow[]> {
   const { answers, pauseMs } = visit.treatment;
   const rows: OfferRow[] = [];
@@ -155,8 +150,7 @@ async function pagesOf(
   };
   const before = pagesBefore(visit.place);
   await stay(1, before);
-  await lane.endTcp();
-  await pause(awayMs, undefined, { signal });
+  await leave({ lane, signal }, awayMs);
   await stay(before + 1, PAGES);
   return rows;
 }

@@ -38,7 +38,7 @@ export function networksOf(traces: readonly RateTrace[], chosen: Chosen): RealNe
   const described = (name: string, path: Omit<Network, "name" | "queueBytes" | "lossRatio"> & Partial<Network>) =>
     ({ network: { queueBytes: QUEUE_BYTES, lossRatio: 0, ...path, name }, from: "described" }) as const;
   const policed = (name: string, udp: Partial<Network>) =>
-    ({ ...described(name, { ...HOME, ...udp }), from: "policed" }) as const;
+    ({ ...described(name, { ...PHONE, ...udp }), from: "policed" }) as const;
   if (chosen === "shared")
     return [
       described("home line beside a download", { ...HOME, crossTraffic: "tcp" }),
@@ -64,5 +64,5 @@ export function networksOf(traces: readonly RateTrace[], chosen: Chosen): RealNe
     }),
   ];
   const isQuick = chosen === "quick";
-  return isQuick ? all.filter(({ network }) => ["8 % of UDP lost", "home line"].includes(network.name)) : all;
+  return isQuick ? all.filter(({ network }) => ["8 % of UDP lost", "far away"].includes(network.name)) : all;
 }
