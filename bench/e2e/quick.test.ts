@@ -54,7 +54,7 @@ it.each(["ohashi-grid", "ohashi-evaluation"])("%s: every cell, arm and flow", as
   expect(summary()).toMatchObject({ experiment: name });
 });
 
-it("real-networks: every arm's pages, and HTTP/3 is left where UDP alone loses packets", async () => {
+it("real-networks: every arm's pages, and HTTP/3 is left where UDP alone is slow", async () => {
   await succeeded(bench("real-networks", "--quick", "--visits", "1"));
   expect(rows().filter(({ outcome }) => outcome !== "ok")).toEqual([]);
   const sharesOverH3 = (network: string, arm: string): number[] =>
@@ -63,9 +63,10 @@ it("real-networks: every arm's pages, and HTTP/3 is left where UDP alone loses p
       .map(({ filesH3 }) => Number(filesH3));
   expect(sharesOverH3("far away", "fixed-h2")).toEqual([0, 0, 0, 0]);
   expect(sharesOverH3("far away", "adaptive")).toEqual([0, 1, 1, 1]);
-  expect(sharesOverH3("8 % of UDP lost", "always-offer")).toEqual([0, 1, 1, 1]);
+  // Its first page may move some files.
+  expect(sharesOverH3("UDP held to 5 Mbit/s", "always-offer").slice(1)).toEqual([1, 1, 1]);
   // The edge has tried the waiting QUIC connection before the second page.
-  expect(sharesOverH3("8 % of UDP lost", "adaptive")).toEqual([0, 0, 0, 0]);
+  expect(sharesOverH3("UDP held to 5 Mbit/s", "adaptive")).toEqual([0, 0, 0, 0]);
   expect(report().pictures).toEqual(["real-networks.svg"]);
 }, 180_000);
 

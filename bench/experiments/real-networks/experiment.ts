@@ -32,7 +32,8 @@ import { ARMS, networksReport, networksSummary, PAGES, REAL_ROW, type RealRow } 
 
 /** Between pages, drawn: whatever the pause, what a network does to UDP has to be noticed. */
 const PAUSE_MS = { least: 1_000, most: 7_000 };
-const QUICK_MS = 1_500;
+/** Long enough for the edge to try the connection that an offer brings. */
+const QUICK_MS = 3_000;
 const LANES = 8;
 /** A download beside each visit keeps the cores busy all the time. */
 const SHARED_LANES = 2;
