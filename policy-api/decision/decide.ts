@@ -178,7 +178,7 @@ function decideByGains(input: DecisionInput, method: GainsMethod, rttMs: number)
 /**
  * By policy: callers decide many times by one, and hold it alone. A policy does not change. To prepare one takes 20 to 35 microseconds, a
  * decision 0.5 about a client nobody knows and 1.5 about one with eight connections, and to find what was prepared 0.01 to 0.02 (Node 24,
- * policies/cubic.json, in a loop on an idle machine; twice that while another one takes the core's other half).
+ * policies/cubic.json, in a loop; at times all of it takes twice as long on a shared machine).
  */
 const prepared = new WeakMap<Policy, PreparedGains>();
 
