@@ -115,7 +115,11 @@ func (q *Server) open(udp *net.UDPConn) error {
 		}
 	}
 	if q.options.Waits != nil {
-		s.transport.Conn = newUnhurried(s.transport.Conn.(udpSocket), q.options.Waits)
+		unhurried := newUnhurried(s.transport.Conn.(udpSocket), q.options.Waits)
+		s.transport.Conn = unhurried
+		s.transport.VerifySourceAddress = func(client net.Addr) bool {
+			return unhurried.Waited(client) || q.options.Handshakes.asksForProof(client)
+		}
 	}
 	if s.listener, err = q.listen(s.transport); err != nil {
 		return err

@@ -22,6 +22,8 @@ const (
 	// out beside a page waits in its queue, and slows it down. And quic-go, which takes the longer round trips for its own doing, ends its slow
 	// start at 32 packets: on a slow line the next page takes twice its time.
 	rest = 300 * time.Millisecond
+	// So long a QUIC connection is there: who opened it to ask at once has asked by then.
+	opened = 100 * time.Millisecond
 	// A hundred packets: of so many a network that drops 8 % of UDP loses eight, and one that holds UDP to 5 Mbit/s after a burst of 50 kB
 	// more.
 	bytes = 128 << 10
@@ -72,7 +74,7 @@ func Run(ctx context.Context, registry *connpath.Registry) {
 func due(open []*connpath.Connection, now time.Time) map[*connpath.Connection][]*connpath.Connection {
 	waiting := map[netip.Addr]*connpath.Connection{}
 	for _, c := range open {
-		if c.Rehearse != nil && !c.Sampled() && c.Client().IsValid() && now.Sub(c.Began) >= rest && c.Verified() {
+		if c.Rehearse != nil && !c.Sampled() && c.Client().IsValid() && now.Sub(c.Began) >= opened && c.Verified() {
 			waiting[c.Client()] = c
 		}
 	}
