@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { UserError } from "../../base/user-error.ts";
+import { integer, seededRandom } from "../analysis/statistics/random.ts";
 import { type CoreWatch, startCoreWatch } from "../lab/cores.ts";
 import type { LabOptions } from "../lab/lab.ts";
 import type { Lane } from "../lab/lane.ts";
@@ -198,6 +199,15 @@ export async function loadPages<Row>(
   return rows;
 }
 
+/** Between pages, drawn: whatever the pause, what a network does to UDP has to be noticed. */
+const PAUSE_MS = { least: 1_000, most: 7_000 };
+
+/** Returns what draws the visit's pauses one after the other, milliseconds. */
+export function pausesOf(visit: Named, seed: number): () => number {
+  const random = seededRandom(seed, "pauses", visit.id);
+  return () => PAUSE_MS.least + integer(PAUSE_MS.most - PAUSE_MS.least, random);
+}
+
 /** Before a return: browsers end a QUIC connection that has rested for 30 s. TCP's are ended from outside. */
 const AWAY_MS = 35_000;
 
@@ -205,6 +215,22 @@ const AWAY_MS = 35_000;
 export async function leave({ lane, signal }: Pick<Visiting, "lane" | "signal">, awayMs = AWAY_MS): Promise<void> {
   await lane.endTcp();
   await pause(awayMs, undefined, { signal });
+}
+
+interface Waits {
+  readonly pauseMs: number;
+  readonly awayMs?: number | undefined;
+}
+
+/** Waits before one of a visit's pages, from 1: the last of them is a return, when all connections are gone. */
+export async function waitBefore(
+  page: number,
+  pages: number,
+  visiting: Pick<Visiting, "lane" | "signal">,
+  { pauseMs, awayMs }: Waits,
+): Promise<void> {
+  if (page === pages) await leave(visiting, awayMs);
+  else if (page > 1) await pause(pauseMs, undefined, { signal: visiting.signal });
 }
 
 /** Calls when it may. */

@@ -1,10 +1,8 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { missing, shareMade } from "../../harness/missing.ts";
 import {
   type BrowserVisit,
-  leave,
   type LoadAgain,
   loadPages,
   makeVisits,
@@ -12,7 +10,7 @@ import {
   shareOverH3,
   Turns,
   versionOf,
-  type Visiting,
+  waitBefore,
 } from "../../harness/visits.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
@@ -117,6 +115,7 @@ export const experiment = defineExperiment({
     const { seed, quick } = run.options;
     const all = visitsOf(run.options);
     const phase = lanesOf(missing(all, run.folder.rows), quick);
+    const waits = quick ? { pauseMs: QUICK_MS, awayMs: QUICK_MS } : { pauseMs: PAUSE_MS };
     const turns = new Turns();
     const take: Turns["take"] = (call) => turns.take(call, TURN_MS);
     await makeVisits(all, [phase], { arms: ARMS }, run, async (first, visiting) => {
@@ -126,7 +125,7 @@ export const experiment = defineExperiment({
       return (visit) => {
         const pagesOf = (load: LoadAgain): Promise<ClientsRow[]> =>
           loadPages({ load, take, pages: PAGES }, async (page) => {
-            await waitBefore(page, visiting, quick);
+            await waitBefore(page, PAGES, visiting, waits);
             return (seen) => rowOf(visit, page, seen);
           });
         return browser.visit(visit, seed, pagesOf, take);
@@ -144,10 +143,4 @@ function lanesOf(visits: readonly Visit[], isQuick: boolean): Visit[][] {
     const clients = new Set(queue.map(({ client }) => client.name)).size;
     return Array.from({ length: isQuick ? 1 : Math.ceil(clients / LANE_CLIENTS) }, () => queue);
   });
-}
-
-/** The last page is a return, when all connections are gone. */
-async function waitBefore(page: number, visiting: Visiting, isQuick: boolean): Promise<void> {
-  if (page === PAGES) await leave(visiting, isQuick ? QUICK_MS : undefined);
-  else if (page > 1) await pause(isQuick ? QUICK_MS : PAUSE_MS, undefined, { signal: visiting.signal });
 }

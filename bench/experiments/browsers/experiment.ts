@@ -10,6 +10,7 @@ import {
   loadPages,
   makeVisits,
   openBrowser,
+  pausesOf,
   shareOverH3,
   Turns,
   versionOf,
@@ -35,7 +36,7 @@ import {
   POLICED_ARMS,
 } from "./report.ts";
 
-/** Between pages. What the edge tells of a connection, it tells when that has rested for a second. */
+/** Between pages, where no UDP is policed. What the edge tells of a connection, it tells when that has rested for a second. */
 const PAUSE_MS = 3_000;
 const QUICK_MS = 1_500;
 /** Of each browser on each device: others wait for their next page meanwhile. */
@@ -141,7 +142,7 @@ export const experiment = defineExperiment({
     return Object.fromEntries(versions);
   },
   measure: async (run) => {
-    const { seed, quick } = run.options;
+    const { seed, policed, quick } = run.options;
     const all = visitsOf(run.options);
     // A queue for each browser on each device.
     const queues = Map.groupBy(missing(all, run.folder.rows), ({ browser, device }) => `${browser} ${device}`);
@@ -150,17 +151,19 @@ export const experiment = defineExperiment({
     const take: Turns["take"] = (call) => turns.take(call);
     await makeVisits(all, [phase], { arms: armsOf(run.options) }, run, async (first, visiting) => {
       const browser = await openBrowser(first, visiting, { browser: first.browser, cores: DEVICES[first.device] });
-      return (visit) =>
-        browser.visit(
+      return (visit) => {
+        const nextMs = quick ? () => QUICK_MS : policed ? pausesOf(visit, seed) : () => PAUSE_MS;
+        return browser.visit(
           visit,
           seed,
           (load) =>
             loadPages({ load, take, pages: PAGES }, async (page) => {
-              if (page > 1) await pause(quick ? QUICK_MS : PAUSE_MS, undefined, { signal: visiting.signal });
+              if (page > 1) await pause(nextMs(), undefined, { signal: visiting.signal });
               return (seen) => rowOf(visit, page, seen);
             }),
           take,
         );
+      };
     });
   },
   summarise: ({ options, ...recorded }) => browsersSummary(recorded, networksOf(options), options.seed),

@@ -1,19 +1,10 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Kind, MeasuredPlace } from "../../analysis/levers/gains.ts";
 import { leversPicture, leversSummary, leversValues } from "../../analysis/levers/report.ts";
 import { seededRandom, shuffle } from "../../analysis/statistics/random.ts";
 import { defineExperiment } from "../../harness/experiment.ts";
 import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
 import { missing, shareMade } from "../../harness/missing.ts";
-import {
-  type BrowserVisit,
-  leave,
-  loadPages,
-  makeVisits,
-  openBrowser,
-  Turns,
-  type Visiting,
-} from "../../harness/visits.ts";
+import { type BrowserVisit, loadPages, makeVisits, openBrowser, Turns, waitBefore } from "../../harness/visits.ts";
 import { browserVersion } from "../../lab/browser.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
 import { buildLab } from "../../lab/programs.ts";
@@ -114,6 +105,7 @@ export const experiment = defineExperiment({
     const all = visitsOf(run.options);
     const queue = missing(all, run.folder.rows);
     const phase = Array.from({ length: quick ? 1 : LANES }, () => queue);
+    const waits = quick ? { pauseMs: QUICK_MS, awayMs: QUICK_MS } : { pauseMs: PAUSE_MS };
     const turns = new Turns();
     await makeVisits(all, [phase], { arms: ["bare", "bare-h3"] }, run, async (first, visiting) => {
       const inCubic = { ...first, place: { ...first.place, congestion: "cubic" as const } };
@@ -122,7 +114,7 @@ export const experiment = defineExperiment({
         await visiting.lane.setTcp(visit.lever.tcp);
         return browser.visit(visit, seed, (load) =>
           loadPages({ load, take: (call) => turns.take(call), pages: RETURN }, async (page) => {
-            await waitBefore(page, visiting, quick);
+            await waitBefore(page, RETURN, visiting, waits);
             return (seen) => rowOf(visit, page, seen);
           }),
         );
@@ -151,12 +143,6 @@ export const experiment = defineExperiment({
     };
   },
 });
-
-/** Three pages, and a return when all connections are gone. */
-async function waitBefore(page: number, visiting: Visiting, isQuick: boolean): Promise<void> {
-  if (page === RETURN) await leave(visiting, isQuick ? QUICK_MS : undefined);
-  else if (page > 1) await pause(isQuick ? QUICK_MS : PAUSE_MS, undefined, { signal: visiting.signal });
-}
 
 function placesOf(rows: readonly Row[], options: Options): MeasuredPlace[] {
   const own = Map.groupBy(rows, ({ client, lever }) => `${client} ${lever}`);

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { join, resolve } from "node:path";
 import { publishedPolicy, publishedZeroLine } from "../../analysis/population/contenders.ts";
 import { integer, seededRandom, shuffle } from "../../analysis/statistics/random.ts";
@@ -8,15 +7,16 @@ import { profileFrom } from "../../harness/loads/batch.ts";
 import { missing, shareMade } from "../../harness/missing.ts";
 import {
   type BrowserVisit,
-  leave,
   type LoadAgain,
   loadPages,
   makeVisits,
   openBrowser,
+  pausesOf,
   shareOverH3,
   Turns,
   versionOf,
   type Visiting,
+  waitBefore,
 } from "../../harness/visits.ts";
 import { startCrossTraffic } from "../../lab/cross-traffic.ts";
 import type { LoadedPage } from "../../lab/navigate.ts";
@@ -30,8 +30,6 @@ import { readTraces } from "../../model/trace.ts";
 import { type Chosen, networksOf, type RealNetwork } from "./networks.ts";
 import { ARMS, networksReport, networksSummary, PAGES, REAL_ROW, type RealRow } from "./report.ts";
 
-/** Between pages, drawn: whatever the pause, what a network does to UDP has to be noticed. */
-const PAUSE_MS = { least: 1_000, most: 7_000 };
 /** Long enough for the edge to try the connection that an offer brings. */
 const QUICK_MS = 3_000;
 const LANES = 8;
@@ -132,12 +130,11 @@ export const experiment = defineExperiment({
     await makeVisits(all, [phase], { arms: ARMS, policies }, run, async (first, visiting) => {
       const browser = await turns.take(() => openBrowser(first, visiting));
       return (visit) => {
-        const pauses = seededRandom(seed, "pauses", visit.id);
+        const nextMs = pausesOf(visit, seed);
         const pagesOf = (load: LoadAgain): Promise<RealRow[]> =>
           loadPages({ load, take, pages: PAGES }, async (page) => {
-            const pauseMs = quick ? QUICK_MS : PAUSE_MS.least + integer(PAUSE_MS.most - PAUSE_MS.least, pauses);
-            if (page === PAGES) await leave(visiting, quick ? QUICK_MS : undefined);
-            else if (page > 1) await pause(pauseMs, undefined, { signal: visiting.signal });
+            const pauseMs = quick ? QUICK_MS : nextMs();
+            await waitBefore(page, PAGES, visiting, { pauseMs, awayMs: quick ? QUICK_MS : undefined });
             return (seen) => rowOf(visit, page, seen);
           });
         const isShared = visit.place.network.crossTraffic !== undefined;
