@@ -44,8 +44,11 @@ function place(rateMbps: number, rttMs: number, page: BrowserPage): Place {
   return { network: { name, rateMbps, delayMs: rttMs / 2, lossRatio: 0, queueBytes: QUEUE_BYTES }, page };
 }
 
-/** The usual line, or a longer one, treated otherwise. */
-function treated(name: string, treatment: Partial<Network>, rttMs = 30): Place {
+/** Ours offers nothing to strangers at 30 ms: there would be nothing to notice. */
+const OFFERED_MS = 60;
+
+/** A line of 50 Mbit/s, treated otherwise. */
+function treated(name: string, treatment: Partial<Network>, rttMs = OFFERED_MS): Place {
   const { network, page } = place(50, rttMs, "page");
   return { network: { ...network, ...treatment, name }, page };
 }
@@ -58,23 +61,21 @@ export const NETWORKS: readonly Place[] = [
   place(50, 150, "page"),
 ];
 
-/** Ours offers nothing to strangers at 30 ms: there would be nothing to notice. */
-const OFFERED_MS = 60;
 /** Networks that police UDP; and four where QUIC may lose packets by its own doing, or none. */
 export const POLICED: readonly Place[] = [
-  treated("2 % of UDP lost", { udpLossRatio: 0.02 }, OFFERED_MS),
-  treated("8 % of UDP lost", { udpLossRatio: 0.08 }, OFFERED_MS),
-  treated("20 % of UDP lost", { udpLossRatio: 0.2 }, OFFERED_MS),
-  treated("UDP held to 5 Mbit/s", { udpRateMbps: 5, udpBurstBytes: 50_000 }, OFFERED_MS),
-  treated("a short queue", { queueBytes: 60_000 }, OFFERED_MS),
+  treated("2 % of UDP lost", { udpLossRatio: 0.02 }),
+  treated("8 % of UDP lost", { udpLossRatio: 0.08 }),
+  treated("20 % of UDP lost", { udpLossRatio: 0.2 }),
+  treated("UDP held to 5 Mbit/s", { udpRateMbps: 5, udpBurstBytes: 50_000 }),
+  treated("a short queue", { queueBytes: 60_000 }),
   treated("a short queue, 100 ms", { queueBytes: 60_000 }, 100),
-  treated("nothing policed", {}, OFFERED_MS),
+  treated("nothing policed", {}),
   // A page is on its way there for long after the server has written it.
   place(17, 150, "page"),
 ];
 
 /** On slow devices, whose packets of QUIC wait for the browser; and a queue that a slow start soon overflows. */
-export const HYSTART: readonly Place[] = [...NETWORKS, treated("a short queue", { queueBytes: 60_000 })];
+export const HYSTART: readonly Place[] = [...NETWORKS, treated("a short queue", { queueBytes: 60_000 }, 30)];
 
 /** One page of a visit: its id names network, browser, device, arm, visit and page. */
 export const BROWSERS_ROW = {

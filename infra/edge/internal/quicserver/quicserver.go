@@ -118,7 +118,7 @@ func (q *Server) open(udp *net.UDPConn) error {
 		unhurried := newUnhurried(s.transport.Conn.(udpSocket), q.options.Waits)
 		s.transport.Conn = unhurried
 		s.transport.VerifySourceAddress = func(client net.Addr) bool {
-			return unhurried.Waited(client) || q.options.Handshakes.asksForProof(client)
+			return unhurried.hasWaited(client) || q.options.Handshakes.asksForProof(client)
 		}
 	}
 	if s.listener, err = q.listen(s.transport); err != nil {

@@ -194,9 +194,9 @@ func (u *unhurried) noteWaited(client net.Addr) {
 	u.recent.waited[portOf(client)] = struct{}{}
 }
 
-// Waited says whether a client's handshake waited within the last seconds. Its next packet is answered by a Retry: an answer to the one that
-// waited would make the client take the wait for a round trip.
-func (u *unhurried) Waited(client net.Addr) bool {
+// hasWaited says whether a client's handshake waited within the last seconds. Its next packet is answered by a Retry: by another answer to the
+// one that waited a client may take the wait for a round trip (RFC 9002, section 5.1).
+func (u *unhurried) hasWaited(client net.Addr) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	at := portOf(client)

@@ -60,6 +60,7 @@ func TestForHowLongAHandshakeWaits(t *testing.T) {
 	}{
 		{"until the page is there", []step{{0, true, true}, {0.3, true, true}, {0.9, false, false}}},
 		{"for 2.5 s at most", []step{{0, true, true}, {0.3, true, true}, {0.9, true, true}, {2.1, true, true}, {2.5, true, false}}},
+		{"whose first packets were lost", []step{{0.3, true, true}, {0.9, true, true}, {2.1, true, true}, {2.8, true, false}}},
 		{"not once it went on", []step{{0, false, false}, {0.3, true, false}, {0.9, true, false}}},
 		{"not again", []step{{0, true, true}, {0.3, false, false}, {0.9, true, false}, {2.1, true, false}}},
 		{"across the turn", []step{{4.9, true, true}, {5.2, true, true}, {5.8, true, true}, {7.4, true, false}, {8.9, true, false}}},
