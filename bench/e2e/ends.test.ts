@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { csvParseRows } from "d3-dsv";
 import { expect, it } from "vitest";
 import { bench, inRun, killedAt, leftBy, lines, processesWith, succeeded, untilRows, useRuns } from "./runs.ts";
@@ -34,9 +35,9 @@ it("Ctrl-C keeps the rows, says so, and leaves nothing", async () => {
 it("ends when a server dies, says which, keeps the rows, and calls no load failed for it", async () => {
   const run = bench("smoke", "--bytes", "20000");
   await untilRows(3, run);
-  const origin = processesWith(`h3bench-${run.child.pid}-run/origin.sock`)[0];
-  expect(origin).toBeDefined();
-  process.kill(origin ?? 0, "SIGKILL");
+  const origins = processesWith(`bench/lab/origin.ts ${tmpdir()}/h3bench-${run.child.pid}-run/origin.sock`);
+  expect(origins).toHaveLength(1);
+  process.kill(origins[0] ?? 0, "SIGKILL");
   const { code, output } = await run.ended;
   expect(code).toBe(1);
   expect(output).toContain("The origin ended by itself (signal SIGKILL).");

@@ -101,13 +101,13 @@ export async function untilRows(count: number, during: Bench): Promise<void> {
   }
 }
 
-/** Processes with this in their command line. */
+/** Processes with this in their command line, its arguments parted by spaces; in the order of their ids, which begin again. */
 export function processesWith(mark: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .filter((name) => {
       try {
-        return readFileSync(`/proc/${name}/cmdline`, "utf8").includes(mark);
+        return readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ").includes(mark);
       } catch {
         return false;
       }
