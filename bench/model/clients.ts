@@ -35,8 +35,10 @@ export function readClients(): readonly Client[] {
   return JSON.parse(readFileSync(CLIENTS_FILE, "utf8")) as readonly Client[];
 }
 
-/** How many clients each draw has. The shipped policy was made by those of all but the last one, who judge it. */
-const DRAWN = [112, 112, 144] as const;
+/** How many clients each draw has. Those of the third one judged a policy that took losses by their logarithm. */
+const DRAWN = [112, 112, 144, 144] as const;
+/** The shipped policy was made by the clients of these; those of the last draw judge it. */
+export const CALIBRATING_DRAWS: readonly number[] = [1, 2];
 export const JUDGING_DRAW = DRAWN.length;
 
 /** @param draw From 1 to JUDGING_DRAW. */

@@ -25,8 +25,8 @@ describe("explain", () => {
       "request      over TCP, RTT 50 ms, 200 Mbit/s",
       "known        1 connection over TCP (40,000 of 1,000,000 packets lost)",
       "loss         4 % of all packets",
-      "over HTTP/3  with an RTT of 50 ms and pages of 1 MB: the next page of this visit is 92.5 % faster (give or take 18.6 %); a later visit's page is 92.5 % faster (give or take 18.6 %)",
-      "an offer     changes 1.2 next pages, on average, and makes each of them 92.5 % faster (give or take 18.6 %)",
+      "over HTTP/3  with an RTT of 50 ms and pages of 1 MB: the next page of this visit is 70.6 % faster (give or take 37.4 %); a later visit's page is 70.6 % faster (give or take 37.4 %)",
+      "an offer     changes 1.2 next pages, on average, and makes each of them 70.6 % faster (give or take 37.4 %)",
       "chance       100 % that this policy gives this answer here",
       "",
     ]);

@@ -46,7 +46,7 @@ describe("verdictText", () => {
     ],
     [
       adaptivePolicy(),
-      "On / it offers HTTP/3 to no new client, and in 15 of 20 cases to a client whose loss is known; nobody is drawn into arms.",
+      "On / it offers HTTP/3 to no new client, and in 10 of 20 cases to a client whose loss is known; nobody is drawn into arms.",
     ],
   ])("%#", (policy, sentence) => {
     expect(on(policy)).toBe(sentence);

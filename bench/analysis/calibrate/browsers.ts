@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { ROOT } from "../../../base/root.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { browserBytes, PAGE_TIMEOUT_MS } from "../../model/browser-pages.ts";
-import { type BrowserClient, JUDGING_DRAW, pageOf, readBrowserClients } from "../../model/clients.ts";
+import { type BrowserClient, CALIBRATING_DRAWS, pageOf, readBrowserClients } from "../../model/clients.ts";
 import { rowsIn } from "../../model/recorded-run.ts";
 import { float, optionalFloat, type RowOf, string } from "../../model/row-schema.ts";
 import { fitOf, type Kind, type PageGain, type PageGains, type Place } from "./lean.ts";
@@ -51,7 +51,7 @@ export function browserGainsOf(clients: readonly BrowserClient[], rows: readonly
 
 /** Of the clients by whom policies are made, in recorded runs of `browser-clients`. @throws UserError where one has none of them */
 export function browserGainsIn(folders: readonly string[]): PageGains {
-  const clients = Array.from({ length: JUDGING_DRAW - 1 }, (_, i) => readBrowserClients(i + 1)).flat();
+  const clients = CALIBRATING_DRAWS.flatMap((draw) => readBrowserClients(draw));
   const rows = folders.map((folder) => rowsIn(resolve(ROOT, folder), BROWSER_PAGE));
   for (const [i, own] of rows.entries()) {
     const gains = browserGainsOf(clients, own);

@@ -9,8 +9,8 @@ const BYTES_PER_MS = 50_000 / 8;
 /** What a lean table is written at. */
 const RTTS_MS = [1, 10, 30, 100, 300] as const;
 const SIZES_BYTES = [100_000, 1_000_000, 10_000_000, 100_000_000] as const;
-/** From this loss on a client's own loss counts whole, in place of what round trips gain; between none and it, by its logarithm. */
-const MUCH_LOSS = 0.02;
+/** From this loss on a client's own loss counts whole, in place of what round trips gain; between none and it, by its share of it. */
+export const MUCH_LOSS = 0.02;
 const STEP = 0.01;
 const STEPS = 300;
 /** A standard error below this would claim more than any measurement. */

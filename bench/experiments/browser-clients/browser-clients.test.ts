@@ -1,5 +1,11 @@
 import { expect, it } from "vitest";
-import { type BrowserClient, JUDGING_DRAW, pageOf, readBrowserClients } from "../../model/clients.ts";
+import {
+  type BrowserClient,
+  CALIBRATING_DRAWS,
+  JUDGING_DRAW,
+  pageOf,
+  readBrowserClients,
+} from "../../model/clients.ts";
 import { blankRow } from "../../model/row-schema.ts";
 import { visitsOf } from "./experiment.ts";
 import { ARMS, CLIENTS_ROW, type ClientsRow, clientsSummary, PAGES } from "./report.ts";
@@ -59,9 +65,10 @@ it("makes one visit of each client and arm a round, over the client's network", 
 });
 
 it("judges by other clients than those by whom the policy was made", () => {
-  const draws = [1, 2, JUDGING_DRAW].map((draw) => readBrowserClients(draw).map(({ name }) => name));
-  expect(draws.map(({ length }) => length)).toEqual([112, 112, 144]);
-  expect(new Set(draws.flat()).size).toBe(112 + 112 + 144);
+  const draws = [1, 2, 3, JUDGING_DRAW].map((draw) => readBrowserClients(draw).map(({ name }) => name));
+  expect(draws.map(({ length }) => length)).toEqual([112, 112, 144, 144]);
+  expect(new Set(draws.flat()).size).toBe(112 + 112 + 144 + 144);
+  expect(CALIBRATING_DRAWS).not.toContain(JUDGING_DRAW);
 });
 
 it("loads the page whose size is nearest", () => {

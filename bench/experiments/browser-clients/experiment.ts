@@ -90,7 +90,7 @@ function rowOf({ id, place: { congestion }, client, arm, visit }: Visit, page: n
 export const experiment = defineExperiment({
   options: {
     draw: wholeNumber(
-      `which clients: the 112 of 1 or 2, by whom the policy was made, or the 144 of 3, who judge it (${JUDGING_DRAW})`,
+      `which clients: the 112 of 1 or 2, by whom the policy was made, the 144 of 3, who judged the one before, or the 144 of 4, who judge it (${JUDGING_DRAW})`,
       [1, JUDGING_DRAW],
       JUDGING_DRAW,
     ),

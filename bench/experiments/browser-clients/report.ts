@@ -9,7 +9,7 @@ import { tableOf } from "../../analysis/tables/table-of.ts";
 import type { Recorded, Report } from "../../harness/experiment.ts";
 import { onceEach, runValues, summaryHead } from "../../harness/machine.ts";
 import { PAGE_TIMEOUT_MS } from "../../model/browser-pages.ts";
-import { type BrowserClient, JUDGING_DRAW } from "../../model/clients.ts";
+import { type BrowserClient, CALIBRATING_DRAWS } from "../../model/clients.ts";
 import { float, optionalFloat, type RowOf, type RowSchema, string } from "../../model/row-schema.ts";
 import { BROWSER_COLUMNS } from "../../model/visit-row.ts";
 
@@ -224,7 +224,7 @@ export function clientsReport(summary: Summary): Report {
       firefox: String(tools?.["firefox"]),
       clients,
       rivalMs: RIVAL_RTT_MS,
-      made: MADE[draw < JUDGING_DRAW ? "here" : "elsewhere"],
+      made: MADE[CALIBRATING_DRAWS.includes(draw) ? "here" : "elsewhere"],
       late: percent(lateMedian),
       mixes: tableOf(mixes, [
         ["visitors", ({ mix }) => mix],

@@ -1,3 +1,4 @@
+import { offBetweenLosses, type Shape } from "../../analysis/calibrate/between-losses.ts";
 import { gainsTable } from "../../analysis/senders/gains-table.ts";
 import { GAINS, type SenderPlace, placesOf, type Stack, stacksOf } from "../../analysis/senders/places.ts";
 import { number, size as sizeText } from "../../analysis/tables/format.ts";
@@ -89,7 +90,22 @@ function sendersReport({ places }: ReturnType<typeof sendersSummary>): Report {
       kinds: KINDS.map(({ about, gain }) => ({ about, table: stackTable(own, stack, gain) })),
     })),
   );
-  return { values: { tables, times: timesTable(places) } };
+  return { values: { tables, between: betweenTable(places), times: timesTable(places) } };
+}
+
+/** By which shape gains between no loss and much are best told. */
+function betweenTable(places: readonly SenderPlace[]): string {
+  const kinds = (["next", "return"] as const).flatMap((kind) => stacksOf(places).map((stack) => ({ kind, stack })));
+  const off =
+    (shape: Shape) =>
+    ({ kind, stack }: (typeof kinds)[number]) =>
+      offBetweenLosses(places, stack, kind, shape)?.toFixed(3) ?? "-";
+  return tableOf(kinds, [
+    ["stack", ({ stack }) => `TCP ${stack.tcp} and ${stack.quic}`],
+    ["page", ({ kind }) => kind],
+    ["in the loss", off("line")],
+    ["in its logarithm", off("logarithm")],
+  ]);
 }
 
 /** The places of one size, by one pair of senders. */
