@@ -1,3 +1,4 @@
+import cubic from "../policies/cubic.json" with { type: "json" };
 import { describe, expect, it } from "vitest";
 import type { KillSwitch } from "./activation.ts";
 import { decide, decideKilled, drawnArm } from "./decide.ts";
@@ -134,6 +135,16 @@ describe("decide", () => {
     );
     expect(offers.indexOf(true)).toBe(offers.lastIndexOf(false) + 1);
     expect(offers.at(-1)).toBe(true);
+  });
+
+  it.each([
+    ["a burst that the queue of a fast line dropped", 0.0036, false],
+    ["a path that loses all along", 0.02, true],
+  ])("cubic.json, a slow device nearby, %s", (_name, lossRatio, isOffered) => {
+    // What TCP counted of a page of 21.7 MB at 4 ms, on a device that takes 100 Mbit/s: below the ceiling.
+    const client = clientWith(lossRatio, { packets: 30_000, rttMs: 4, deliveryRateBps: 12.5e6 });
+    const { advertise } = decide(request({ rttMs: 4 }), client, cubic as unknown as Policy, NOON_MS, 0.5);
+    expect(advertise.kind === "h3").toBe(isOffered);
   });
 
   it("takes the first rule that matches", () => {

@@ -10,7 +10,7 @@ function pages(log: number): SenderTimes {
   return { n: 6, first: time, opened: time, later: time };
 }
 
-/** Places at two RTTs where HTTP/3 gains so much by loss; without loss 0 and 0.2, where 2 % are lost 0.6 and 0.8. */
+/** Places at two RTTs, and what HTTP/3 gains there at each loss. @param gainAt by the loss, and 0 at the one RTT, 0.2 at the other */
 function placesBy(gainAt: (loss: number, clean: number) => number, losses: readonly number[]): SenderPlace[] {
   return losses.flatMap((lossRatio) =>
     [0, 0.2].map((clean, i) => ({
