@@ -96,6 +96,32 @@ it("Chromium's QUIC handshake waits for the files of the page that brings an off
   expect(protocols).toEqual(Array.from({ length: 10 }, () => "h2"));
 });
 
+it("Firefox is offered HTTP/3 by a page's first file, and loads that page over HTTP/2", async () => {
+  const files = Array.from({ length: 10 }, (_, i) => `/files/${i}`);
+  const origin = createServer(({ url = "" }, response) => {
+    const page = files.map((file) => `<img src="${file}">`).join("");
+    response.setHeader("content-type", url === "/" ? "text/html" : "image/png").end(url === "/" ? page : "");
+  });
+  await new Promise((resolve) => {
+    origin.listen(0, "127.0.0.1", () => resolve(undefined));
+  });
+  onTestFinished(() => {
+    origin.closeAllConnections();
+    origin.close();
+  });
+  const system = await startTestSystem({ origin: `http://127.0.0.1:${(origin.address() as AddressInfo).port}` });
+  await system.putPolicy(fixed("fixed-h3"));
+  const { page } = await (await CLIENTS.Firefox(system))();
+  expect(await navigate(page, system.port)).toBe("h2");
+  const protocols = await page.evaluate(() =>
+    (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).map((one) => one.nextHopProtocol),
+  );
+  // The last one is the site's icon, which it asks for once the page is there.
+  expect(protocols.slice(0, files.length)).toEqual(files.map(() => "h2"));
+  await sleep(OPENS_MS);
+  expect(await navigate(page, system.port), "the next page").toBe("h3");
+});
+
 it.each([
   ["stays on its QUIC connection when an offer ends, until it has rested", "observe", 2],
   ["leaves HTTP/3 when an offer is taken back, as the edge asks it to", "fixed-h2", 3600],

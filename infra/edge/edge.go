@@ -49,6 +49,7 @@ type edge struct {
 	handler      *proxy.Handler
 	registry     *connpath.Registry
 	crowd        *crowd.Crowd
+	ended        rehearsal.Ended
 	handshakes   *quicserver.Handshakes
 
 	servers []*server
@@ -105,6 +106,7 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 	e.succeed = sync.OnceFunc(func() { close(e.succeeded) })
 
 	opts.proxy.Kill, opts.proxy.Covers = &heartbeat.KillSwitch{}, certificates.Covers
+	opts.proxy.HoldOffers = opts.rehearsal
 	bounds := upstream.NewBounds(opts.requests, log)
 	pool := upstream.NewPool(opts.proxy.Upstream.Dial, bounds.Connected)
 	e.onStop(func(context.Context) { pool.CloseIdleConnections() })
@@ -129,7 +131,7 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 		e.background(poster.Run)
 		e.background(e.registry.Run)
 		if opts.rehearsal {
-			e.background(func(ctx context.Context) { rehearsal.Run(ctx, e.registry) })
+			e.background(func(ctx context.Context) { rehearsal.Run(ctx, e.registry, &e.ended) })
 		}
 	}
 	if opts.traceFile != "" {
@@ -238,6 +240,7 @@ func (e *edge) buffers() string {
 // closed sees every connection once, while its statistics can still be read.
 func (e *edge) closed(c *connpath.Connection) {
 	e.registry.SampleClosing(c)
+	e.ended.Note(c, time.Now())
 	e.metrics.Closed(c)
 	e.registry.Remove(c)
 	e.crowd.Remove(c)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -51,6 +50,21 @@ func (e *testEdge) idleQUIC(ctx context.Context, address string) *quic.Conn {
 
 const reservedType = 0x21
 
+// ask asks on a QUIC connection, and returns the answer.
+func (e *testEdge) ask(ctx context.Context, conn *quic.Conn) (string, error) {
+	e.t.Helper()
+	stream, err := conn.OpenStreamSync(ctx)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if _, err := stream.Write(requestHTTP3("GET", e.addresses[0])); err != nil {
+		e.t.Fatal(err)
+	}
+	_ = stream.Close()
+	response, err := io.ReadAll(stream)
+	return string(response), err
+}
+
 // A QUIC connection that nobody has asked on yet shows what its path drops, once the page over TCP is there, and counts no bytes of it. A
 // path that drops something is asked for more.
 func TestRehearsal(t *testing.T) {
@@ -85,6 +99,66 @@ func TestRehearsal(t *testing.T) {
 					t.Errorf("%+v", s)
 				}
 			}
+		})
+	}
+}
+
+// Firefox is offered HTTP/3 with a file, asks for the site's icon over it, and closes its connection over TCP once it has all that it asked for.
+// What that knew is compared with what QUIC loses.
+func TestRehearsalAsForFirefox(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		flags      []string
+		page, file string // what each says
+		rehearses  bool
+	}{
+		{"held", nil, "", offer, true},
+		{"switched off", []string{"-config", "rehearsal=false"}, offer, "", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/" {
+					w.Header().Set("Alt-Svc", offer)
+				} else {
+					image(w, r)
+				}
+			}), test.flags...)
+			ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
+			defer cancel()
+			page := e.client("HTTP/2")
+			for _, file := range []struct{ path, dest, says string }{{"/", "document", test.page}, {"/image", "image", test.file}} {
+				r, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url(file.path), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set("User-Agent", "Firefox/153.0")
+				r.Header.Set("Sec-Fetch-Dest", file.dest)
+				response, err := page.Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := io.Copy(io.Discard, response.Body); err != nil {
+					t.Fatal(err)
+				}
+				response.Body.Close()
+				if got := response.Header.Get("Alt-Svc"); got != file.says {
+					t.Errorf("%s says %q", file.path, got)
+				}
+			}
+			conn := e.idleQUIC(ctx, e.addresses[0])
+			if _, err := e.ask(ctx, conn); err != nil { // for the site's icon
+				t.Fatal(err)
+			}
+			page.disconnect()
+			if !test.rehearses {
+				time.Sleep(time.Second) // a rehearsal would have begun
+				// Without the search for the largest packet.
+				if got := conn.ConnectionStats().BytesReceived; got > 30_000 {
+					t.Errorf("%d bytes came", got)
+				}
+				return
+			}
+			edgetest.Eventually(t, "a rehearsal", func() bool { return conn.ConnectionStats().BytesReceived > 100_000 })
 		})
 	}
 }
@@ -267,8 +341,10 @@ func (s *sendsOnce) WriteTo(b []byte, to net.Addr) (int, error) {
 	return s.PacketConn.WriteTo(b, to)
 }
 
+const offer = `h3=":443"; ma=60`
+
 func offeredImage(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Alt-Svc", `h3=":443"; ma=60`)
+	w.Header().Set("Alt-Svc", offer)
 	image(w, r)
 }
 
@@ -314,7 +390,7 @@ func (n idLength) GenerateConnectionID() (quic.ConnectionID, error) {
 	return quic.ConnectionIDFromBytes(edgetest.Pattern(int(n))), nil
 }
 
-// Nothing is rehearsed on a connection that serves, without a connection over TCP beside it, or where it is switched off.
+// Nothing is rehearsed on a connection that has carried a page, without a connection over TCP beside it, or where it is switched off.
 func TestNoRehearsal(t *testing.T) {
 	for _, test := range []struct {
 		name      string
@@ -323,10 +399,10 @@ func TestNoRehearsal(t *testing.T) {
 	}{
 		{"switched off", []string{"-config", "rehearsal=false"}, true, false},
 		{"no connection over TCP", nil, false, false},
-		{"it serves", nil, true, true},
+		{"it has carried a page", nil, true, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") }), test.flags...)
+			e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(edgetest.Pattern(200_000)) }), test.flags...)
 			ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
 			defer cancel()
 			if test.page {
@@ -334,16 +410,8 @@ func TestNoRehearsal(t *testing.T) {
 			}
 			conn := e.idleQUIC(ctx, e.addresses[0])
 			if test.ask {
-				stream, err := conn.OpenStreamSync(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := stream.Write(requestHTTP3("GET", e.addresses[0])); err != nil {
-					t.Fatal(err)
-				}
-				_ = stream.Close()
-				if response, err := io.ReadAll(stream); err != nil || !bytes.HasSuffix(response, []byte("page")) {
-					t.Fatalf("%q, %v", response, err)
+				if response, err := e.ask(ctx, conn); err != nil || len(response) < 200_000 {
+					t.Fatalf("%d bytes, %v", len(response), err)
 				}
 			}
 			before := conn.ConnectionStats().BytesReceived
@@ -378,19 +446,7 @@ func TestTakingBackRetiresTheConnection(t *testing.T) {
 			if _, err := control.Write([]byte{0, 4, 0}); err != nil { // a control stream with empty SETTINGS
 				t.Fatal(err)
 			}
-			ask := func() (string, error) {
-				stream, err := conn.OpenStreamSync(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := stream.Write(requestHTTP3("GET", e.addresses[0])); err != nil {
-					t.Fatal(err)
-				}
-				_ = stream.Close()
-				response, err := io.ReadAll(stream)
-				return string(response), err
-			}
-			if response, err := ask(); err != nil || !strings.HasSuffix(response, "page") {
+			if response, err := e.ask(ctx, conn); err != nil || !strings.HasSuffix(response, "page") {
 				t.Fatalf("%q, %v", response, err)
 			}
 			if value == "clear" {
@@ -408,7 +464,7 @@ func TestTakingBackRetiresTheConnection(t *testing.T) {
 				}
 				return
 			}
-			if response, err := ask(); err != nil || !strings.HasSuffix(response, "page") {
+			if response, err := e.ask(ctx, conn); err != nil || !strings.HasSuffix(response, "page") {
 				t.Errorf("%q, %v", response, err)
 			}
 		})

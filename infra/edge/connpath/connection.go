@@ -63,6 +63,8 @@ type Connection struct {
 	TLS atomic.Pointer[tls.Conn]
 	// Upgraded is set once the connection is a websocket's.
 	Upgraded atomic.Bool
+	// HeldOffer is an Alt-Svc that a later response of the connection carries; nil: none.
+	HeldOffer atomic.Pointer[HeldOffer]
 	// Lingers is set where a response ended before its request did: the connection then closes slowly (RFC 9112, section 9.6).
 	Lingers atomic.Bool
 
@@ -93,6 +95,12 @@ type Connection struct {
 type Stack struct {
 	TCP  string `json:"tcp"`            // the congestion control, as the kernel names it (TCP_CONGESTION)
 	QUIC string `json:"quic,omitempty"` // the software that sends over QUIC; empty where HTTP/3 is off
+}
+
+// HeldOffer is the value of an Alt-Svc, the host that it was of, and when it was to go out.
+type HeldOffer struct {
+	Value, Host string
+	At          time.Time
 }
 
 // stay is the time that a client spends at one address (RFC 9000, section 9).
@@ -177,8 +185,14 @@ func (c *Connection) WriteEnds(n int) {
 // scanners and unused preconnects are no clients.
 func (c *Connection) Answering() bool { return c.answering.Load() }
 
+// Sent returns how many bytes of responses and rehearsals were handed to the transport.
+func (c *Connection) Sent() uint64 { return c.sent.Load() }
+
 // RehearsalBegins says whether it is the first.
 func (c *Connection) RehearsalBegins() bool { return c.rehearses.CompareAndSwap(false, true) }
+
+// RehearsalBegan says whether there was one.
+func (c *Connection) RehearsalBegan() bool { return c.rehearses.Load() }
 
 // Offers notes that a response offers HTTP/3. c may be nil.
 func (c *Connection) Offers() {

@@ -27,6 +27,7 @@ type Options struct {
 	RestTimeout     time.Duration // that a websocket may be quiet
 	UnreadTimeout   time.Duration // that a write may wait for the visitor
 	ServerTiming    bool          // add Server-Timing: cfL4 to responses
+	HoldOffers      bool          // offer HTTP/3 to Firefox with the first of a page's files, not with the page
 	StaysOnClear    bool          // ask no visitor to leave HTTP/3 who is told clear
 	AsCloudflare    bool          // tell the upstream of a connection only what Cloudflare tells
 	Kill            *heartbeat.KillSwitch

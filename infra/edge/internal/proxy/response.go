@@ -30,6 +30,9 @@ func (p *Handler) modifyResponse(res *http.Response) error {
 // the request came, because the page wants the latest figures.
 func (p *Handler) finishHeader(h http.Header, r *http.Request, c *connpath.Connection) {
 	h.Del(origin.UnreachedHeader)
+	if p.options.HoldOffers && c != nil && c.Transport == connpath.TCP {
+		holdOffer(h, r, c, time.Now())
+	}
 	if !c.MayOffer() {
 		dropOffers(h)
 	}
@@ -43,6 +46,25 @@ func (p *Handler) finishHeader(h http.Header, r *http.Request, c *connpath.Conne
 		if figures := connpath.ServerTiming(c, time.Now()); figures != "" {
 			h.Add("Server-Timing", figures)
 		}
+	}
+}
+
+// A page's files are asked for within this time, or with the next page.
+const offerHeld = 10 * time.Second
+
+// holdOffer has an offer of a page of Firefox' go out with the first of the page's files. Firefox sends what it asks for after an offer over
+// QUIC as soon as it can, before anybody has tried that. Where no file follows, the next page makes the offer.
+func holdOffer(h http.Header, r *http.Request, c *connpath.Connection, now time.Time) {
+	isPage, offer, held := r.Header.Get("Sec-Fetch-Dest") == "document", h.Get("Alt-Svc"), c.HeldOffer.Load()
+	switch {
+	case held == nil:
+		if isPage && strings.HasPrefix(offer, "h3=") && strings.Contains(r.UserAgent(), "Firefox/") {
+			c.HeldOffer.Store(&connpath.HeldOffer{Value: offer, Host: r.Host, At: now})
+			h.Del("Alt-Svc")
+		}
+	case !isPage && r.Host != held.Host: // an offer is its origin's
+	case c.HeldOffer.CompareAndSwap(held, nil) && !isPage && offer == "" && now.Sub(held.At) < offerHeld:
+		h.Set("Alt-Svc", held.Value)
 	}
 }
 

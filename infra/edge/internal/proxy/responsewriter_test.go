@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"adaptive-h3/infra/edge/connpath"
 	"adaptive-h3/infra/edge/internal/upstream"
@@ -73,3 +74,49 @@ type headerWriter struct {
 func (w *headerWriter) Header() http.Header         { return w.h }
 func (w *headerWriter) WriteHeader(status int)      { w.f(status, w.h) }
 func (w *headerWriter) Write(p []byte) (int, error) { return len(p), nil }
+
+// Firefox is offered HTTP/3 with a page's first file, and everybody else with the page.
+func TestHoldOffer(t *testing.T) {
+	const (
+		offer, other = `h3=":443"; ma=60`, `h3=":443"; ma=86400`
+		firefox      = "Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0"
+		chromium     = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36"
+	)
+	type response struct {
+		host, dest, has, wants string
+		after                  time.Duration // the one before
+	}
+	page := response{"a.test", "document", offer, "", 0}
+	for _, test := range []struct {
+		name, agent string
+		responses   []response
+	}{
+		{"with the first file, once", firefox, []response{page, {"a.test", "style", "", offer, 0}, {"a.test", "image", "", "", 0}}},
+		{"another browser", chromium, []response{{"a.test", "document", offer, offer, 0}, {"a.test", "style", "", "", 0}}},
+		{"a file of another host between them", firefox, []response{page, {"b.test", "style", "", "", 0}, {"a.test", "image", "", offer, 0}}},
+		{"a file that has an answer of its own", firefox, []response{page, {"a.test", "style", "clear", "clear", 0}, {"a.test", "image", "", "", 0}}},
+		{"no file but the next page", firefox, []response{page, {"a.test", "document", other, other, 0}, {"a.test", "style", "", "", 0}}},
+		{"the next page takes it back", firefox, []response{page, {"a.test", "document", "clear", "clear", 0}, {"a.test", "style", "", "", 0}}},
+		{"the next page says nothing", firefox, []response{page, {"a.test", "document", "", "", 0}, {"a.test", "style", "", "", 0}}},
+		{"the next page is of another host", firefox, []response{page, {"b.test", "document", other, other, 0}, {"a.test", "style", "", "", 0}}},
+		{"a file much later", firefox, []response{page, {"a.test", "style", "", "", offerHeld}}},
+		{"a file's own offer", firefox, []response{{"a.test", "style", offer, offer, 0}}},
+		{"taken back at once", firefox, []response{{"a.test", "document", "clear", "clear", 0}, {"a.test", "style", "", "", 0}}},
+	} {
+		c, now := &connpath.Connection{Transport: connpath.TCP}, time.UnixMilli(1_000_000)
+		for i, each := range test.responses {
+			r := httptest.NewRequest(http.MethodGet, "https://"+each.host+"/", nil)
+			r.Header.Set("Sec-Fetch-Dest", each.dest)
+			r.Header.Set("User-Agent", test.agent)
+			h := http.Header{}
+			if each.has != "" {
+				h.Set("Alt-Svc", each.has)
+			}
+			now = now.Add(each.after)
+			holdOffer(h, r, c, now)
+			if got := h.Get("Alt-Svc"); got != each.wants {
+				t.Errorf("%s: response %d says %q, not %q", test.name, i+1, got, each.wants)
+			}
+		}
+	}
+}

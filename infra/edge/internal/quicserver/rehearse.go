@@ -21,20 +21,18 @@ const (
 	leastSettled = 50 * time.Millisecond
 )
 
-// rehearse sends so many bytes of nothing to a client that has asked for nothing yet, at rate bytes per second at most, and waits until the
+// rehearse sends so many bytes of nothing to a client that asks for nothing, at rate bytes per second at most, and waits until the
 // path has shown what it drops of them. Clients refuse such a stream once they know its type: a round trip later the next one begins.
 //
 // What the path drops at random would leave the connection with a small window, in which no page would have begun, and that grows slowly. So
 // after such losses slow start begins anew, once they are all noticed: also where a request has come meanwhile.
 func rehearse(qc *quic.Conn, e *events, c *connpath.Connection, bytes int, rate uint64) {
-	if c.Answering() {
-		return
-	}
 	began := time.Now()
+	asked := func() bool { return c.RestsSince(time.Now()).After(began) }
 	before := e.gone()
 	nothing := make([]byte, chunk)
 	var stream *quic.SendStream
-	for sent := 0; sent < bytes && time.Since(began) < rehearsalTime && !c.Answering(); {
+	for sent := 0; sent < bytes && time.Since(began) < rehearsalTime && !asked(); {
 		nothing[0] = 0
 		if stream == nil {
 			var err error

@@ -4,7 +4,7 @@
 // go over it, and else the next page is the first. Where the network polices UDP, they would take seconds, and only then show why. So the
 // handshake waits until the page is there (Waits), and then the connection carries as much as a small page, for nobody to read (Run). What
 // was lost of it is sampled with what was lost over TCP: the worker compares the two, and takes the offer back with the next page's first
-// response.
+// response. Firefox, whose handshake cannot wait, is offered HTTP/3 with a file (see package proxy), and closes its TCP connection soon (Ended).
 package rehearsal
 
 import (
@@ -62,45 +62,66 @@ func rests(c *connpath.Connection, now time.Time) bool {
 }
 
 // Run rehearses on the registry's QUIC connections, once on each, until ctx ends.
-func Run(ctx context.Context, registry *connpath.Registry) {
+func Run(ctx context.Context, registry *connpath.Registry, ended *Ended) {
 	registry.All(ctx, interval, func(open []*connpath.Connection, now time.Time) {
-		for quic, tcp := range due(open, now) {
+		for quic, tcp := range due(open, ended, now) {
 			go rehearse(registry, quic, tcp)
 		}
 	})
 }
 
-// due returns the QUIC connections that wait for their first request while all TCP connections of their clients rest, with these.
-func due(open []*connpath.Connection, now time.Time) map[*connpath.Connection][]*connpath.Connection {
+// beside is what TCP has shown beside a QUIC connection: the connections that are open, and what the one knew that has closed.
+type beside struct {
+	open   []*connpath.Connection
+	closed connpath.Reading
+}
+
+// due returns the QUIC connections that have not shown what their paths drop, and rest while all TCP connections of their clients rest or have
+// closed.
+func due(open []*connpath.Connection, ended *Ended, now time.Time) map[*connpath.Connection]beside {
 	waiting := map[netip.Addr]*connpath.Connection{}
 	for _, c := range open {
-		if c.Rehearse != nil && !c.Sampled() && c.Client().IsValid() && now.Sub(c.Began) >= opened && c.Verified() {
+		if c.Rehearse == nil || c.RehearsalBegan() || c.Sent() >= bytes || !c.Client().IsValid() || !c.Verified() {
+			continue
+		}
+		quiet := opened
+		if c.Answering() { // Firefox asks for the site's icon there
+			quiet = rest
+		}
+		if now.Sub(c.RestsSince(now)) >= quiet {
 			waiting[c.Client()] = c
 		}
 	}
 	if len(waiting) == 0 {
 		return nil
 	}
-	beside := map[*connpath.Connection][]*connpath.Connection{}
+	all := map[*connpath.Connection]beside{}
+	for client, quic := range waiting {
+		if at, r, is := ended.last(client); is && now.Sub(at) >= rest {
+			all[quic] = beside{closed: r}
+		}
+	}
 	for _, c := range open {
 		quic := waiting[c.Client()]
 		if quic == nil || c.Transport != connpath.TCP || !c.Sampled() {
 			continue
 		}
 		if !rests(c, now) {
-			delete(beside, quic)
+			delete(all, quic)
 			delete(waiting, c.Client())
 			continue
 		}
-		beside[quic] = append(beside[quic], c)
+		tcp := all[quic]
+		tcp.open = append(tcp.open, c)
+		all[quic] = tcp
 	}
-	return beside
+	return all
 }
 
 // rehearse goes no faster than TCP has: what is lost then is not lost in a queue that QUIC alone has filled.
-func rehearse(registry *connpath.Registry, quic *connpath.Connection, tcp []*connpath.Connection) {
-	var rate, sent, lost uint64
-	for _, c := range tcp {
+func rehearse(registry *connpath.Registry, quic *connpath.Connection, tcp beside) {
+	rate, sent, lost := tcp.closed.RawDeliveryRate, tcp.closed.PacketsSent, tcp.closed.PacketsLost
+	for _, c := range tcp.open {
 		if r, ok := c.Read(); ok {
 			rate = max(rate, r.RawDeliveryRate)
 			sent += r.PacketsSent
@@ -111,7 +132,7 @@ func rehearse(registry *connpath.Registry, quic *connpath.Connection, tcp []*con
 		return
 	}
 	quic.Rehearse(bytes, rate)
-	for _, c := range append(tcp, quic) {
+	for _, c := range append(tcp.open, quic) {
 		registry.SampleNow(c)
 	}
 	r, _ := quic.Read()
