@@ -49,7 +49,7 @@ type edge struct {
 	handler      *proxy.Handler
 	registry     *connpath.Registry
 	crowd        *crowd.Crowd
-	ended        rehearsal.Ended
+	ended        *rehearsal.Ended // nil: no rehearsals
 	handshakes   *quicserver.Handshakes
 
 	servers []*server
@@ -131,7 +131,8 @@ func startEdge(opts options, log *errorlog.Log) (_ *edge, err error) {
 		e.background(poster.Run)
 		e.background(e.registry.Run)
 		if opts.rehearsal {
-			e.background(func(ctx context.Context) { rehearsal.Run(ctx, e.registry, &e.ended) })
+			e.ended = rehearsal.NewEnded()
+			e.background(func(ctx context.Context) { rehearsal.Run(ctx, e.registry, e.ended) })
 		}
 	}
 	if opts.traceFile != "" {

@@ -103,6 +103,29 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
+// Who asks during a rehearsal wants the path, also where what was lost so far calls for more.
+func TestARehearsalEndsWithARequest(t *testing.T) {
+	e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/image" {
+			image(w, r)
+		}
+	}))
+	ctx, cancel := context.WithTimeout(t.Context(), edgetest.Patience)
+	defer cancel()
+	relay := startRelay(t, e.addresses[0], &udpRelay{delay: 20 * ms, loseEvery: 10})
+	conn := e.idleQUIC(ctx, relay.address)
+	before := conn.ConnectionStats().BytesReceived
+	e.get(e.client("HTTP/2"), "/image")
+	edgetest.Eventually(t, "a rehearsal", func() bool { return conn.ConnectionStats().BytesReceived-before > 30_000 })
+	if _, err := e.ask(ctx, conn); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Second) // the rest would have come
+	if got := conn.ConnectionStats().BytesReceived - before; got > 300_000 {
+		t.Errorf("%d bytes came", got)
+	}
+}
+
 // Firefox is offered HTTP/3 with a file, asks for the site's icon over it, and closes its connection over TCP once it has all that it asked for.
 // What that knew is compared with what QUIC loses.
 func TestRehearsalAsForFirefox(t *testing.T) {
@@ -390,7 +413,7 @@ func (n idLength) GenerateConnectionID() (quic.ConnectionID, error) {
 	return quic.ConnectionIDFromBytes(edgetest.Pattern(int(n))), nil
 }
 
-// Nothing is rehearsed on a connection that has carried a page, without a connection over TCP beside it, or where it is switched off.
+// Nothing is rehearsed on a connection that has carried as much, without a connection over TCP beside it, or where it is switched off.
 func TestNoRehearsal(t *testing.T) {
 	for _, test := range []struct {
 		name      string
@@ -399,7 +422,7 @@ func TestNoRehearsal(t *testing.T) {
 	}{
 		{"switched off", []string{"-config", "rehearsal=false"}, true, false},
 		{"no connection over TCP", nil, false, false},
-		{"it has carried a page", nil, true, true},
+		{"it has carried more", nil, true, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := startEdgeWith(t, edgetest.StartUpstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(edgetest.Pattern(200_000)) }), test.flags...)

@@ -97,9 +97,10 @@ type Stack struct {
 	QUIC string `json:"quic,omitempty"` // the software that sends over QUIC; empty where HTTP/3 is off
 }
 
-// HeldOffer is the value of an Alt-Svc, the host that it was of, and when it was to go out.
+// HeldOffer is the value of an Alt-Svc, the host that it was of, whether its response leads on to the page, and when it was to go out.
 type HeldOffer struct {
 	Value, Host string
+	LeadsOn     bool
 	At          time.Time
 }
 

@@ -17,7 +17,7 @@ func (p *Handler) modifyResponse(res *http.Response) error {
 	fields.Split(res.Header)
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		c := connpath.FromContext(res.Request.Context())
-		p.finishHeader(res.Header, res.Request, c)
+		p.finishHeader(res.Header, res.StatusCode, res.Request, c)
 		c.Upgraded.Store(true)
 		if server, is := res.Body.(io.ReadWriteCloser); is {
 			res.Body = watchWebsocket(res.Request.Context(), server, c, p.options.RestTimeout)
@@ -28,10 +28,10 @@ func (p *Handler) modifyResponse(res *http.Response) error {
 
 // finishHeader makes a response's header what the visitor gets. It reads the connection for Server-Timing now, and not when
 // the request came, because the page wants the latest figures.
-func (p *Handler) finishHeader(h http.Header, r *http.Request, c *connpath.Connection) {
+func (p *Handler) finishHeader(h http.Header, status int, r *http.Request, c *connpath.Connection) {
 	h.Del(origin.UnreachedHeader)
 	if p.options.HoldOffers && c != nil && c.Transport == connpath.TCP {
-		holdOffer(h, r, c, time.Now())
+		holdOffer(h, status, r, c, time.Now())
 	}
 	if !c.MayOffer() {
 		dropOffers(h)
@@ -49,21 +49,24 @@ func (p *Handler) finishHeader(h http.Header, r *http.Request, c *connpath.Conne
 	}
 }
 
-// A page's files are asked for within this time, or with the next page.
+// A page's files are asked for within this time.
 const offerHeld = 10 * time.Second
 
 // holdOffer has an offer of a page of Firefox' go out with the first of the page's files. Firefox sends what it asks for after an offer over
-// QUIC as soon as it can, before anybody has tried that. Where no file follows, the next page makes the offer.
-func holdOffer(h http.Header, r *http.Request, c *connpath.Connection, now time.Time) {
+// QUIC as soon as it can, before anybody has tried that. Where no file follows, the next page on the connection makes the offer.
+func holdOffer(h http.Header, status int, r *http.Request, c *connpath.Connection, now time.Time) {
 	isPage, offer, held := r.Header.Get("Sec-Fetch-Dest") == "document", h.Get("Alt-Svc"), c.HeldOffer.Load()
+	isNext := held != nil && held.Host == r.Host // an offer is its origin's
 	switch {
-	case held == nil:
-		if isPage && strings.HasPrefix(offer, "h3=") && strings.Contains(r.UserAgent(), "Firefox/") {
-			c.HeldOffer.Store(&connpath.HeldOffer{Value: offer, Host: r.Host, At: now})
+	case isPage && (!isNext || held.LeadsOn):
+		c.HeldOffer.Store(nil)
+		if strings.HasPrefix(offer, "h3=") && strings.Contains(r.UserAgent(), "Firefox/") {
+			leadsOn := status >= 300 && status < 400
+			c.HeldOffer.Store(&connpath.HeldOffer{Value: offer, Host: r.Host, LeadsOn: leadsOn, At: now})
 			h.Del("Alt-Svc")
 		}
-	case !isPage && r.Host != held.Host: // an offer is its origin's
-	case c.HeldOffer.CompareAndSwap(held, nil) && !isPage && offer == "" && now.Sub(held.At) < offerHeld:
+	case !isNext || (!isPage && now.Sub(held.At) >= offerHeld):
+	case c.HeldOffer.CompareAndSwap(held, nil) && !isPage && offer == "":
 		h.Set("Alt-Svc", held.Value)
 	}
 }

@@ -53,7 +53,7 @@ func (w *responseWriter) WriteHeader(status int) {
 	if w.request.ProtoMajor < 3 && w.handler.last.Load() {
 		h.Set("Connection", "close")
 	}
-	w.handler.finishHeader(h, w.request, w.conn)
+	w.handler.finishHeader(h, status, w.request, w.conn)
 	if values := h.Values("Alt-Svc"); w.request.ProtoMajor == 3 && !w.handler.options.StaysOnClear && len(values) == 1 && values[0] == "clear" {
 		w.conn.TakeBack() // Firefox would stay on its open connection
 	}

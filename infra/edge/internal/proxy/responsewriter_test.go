@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -85,23 +86,26 @@ func TestHoldOffer(t *testing.T) {
 	type response struct {
 		host, dest, has, wants string
 		after                  time.Duration // the one before
+		status                 int           // 0: 200
 	}
-	page := response{"a.test", "document", offer, "", 0}
+	page := response{host: "a.test", dest: "document", has: offer}
 	for _, test := range []struct {
 		name, agent string
 		responses   []response
 	}{
-		{"with the first file, once", firefox, []response{page, {"a.test", "style", "", offer, 0}, {"a.test", "image", "", "", 0}}},
-		{"another browser", chromium, []response{{"a.test", "document", offer, offer, 0}, {"a.test", "style", "", "", 0}}},
-		{"a file of another host between them", firefox, []response{page, {"b.test", "style", "", "", 0}, {"a.test", "image", "", offer, 0}}},
-		{"a file that has an answer of its own", firefox, []response{page, {"a.test", "style", "clear", "clear", 0}, {"a.test", "image", "", "", 0}}},
-		{"no file but the next page", firefox, []response{page, {"a.test", "document", other, other, 0}, {"a.test", "style", "", "", 0}}},
-		{"the next page takes it back", firefox, []response{page, {"a.test", "document", "clear", "clear", 0}, {"a.test", "style", "", "", 0}}},
-		{"the next page says nothing", firefox, []response{page, {"a.test", "document", "", "", 0}, {"a.test", "style", "", "", 0}}},
-		{"the next page is of another host", firefox, []response{page, {"b.test", "document", other, other, 0}, {"a.test", "style", "", "", 0}}},
-		{"a file much later", firefox, []response{page, {"a.test", "style", "", "", offerHeld}}},
-		{"a file's own offer", firefox, []response{{"a.test", "style", offer, offer, 0}}},
-		{"taken back at once", firefox, []response{{"a.test", "document", "clear", "clear", 0}, {"a.test", "style", "", "", 0}}},
+		{"with the first file, once", firefox, []response{page, {"a.test", "style", "", offer, 0, 0}, {"a.test", "image", "", "", 0, 0}}},
+		{"another browser", chromium, []response{{"a.test", "document", offer, offer, 0, 0}, {"a.test", "style", "", "", 0, 0}}},
+		{"a file of another host between them", firefox, []response{page, {"b.test", "style", "", "", 0, 0}, {"a.test", "image", "", offer, 0, 0}}},
+		{"a file that has an answer of its own", firefox, []response{page, {"a.test", "style", "clear", "clear", 0, 0}, {"a.test", "image", "", "", 0, 0}}},
+		{"no file but the next page", firefox, []response{page, {"a.test", "document", other, other, 0, 0}, {"a.test", "style", "", "", 0, 0}}},
+		{"the next page takes it back", firefox, []response{page, {"a.test", "document", "clear", "clear", 0, 0}, {"a.test", "style", "", "", 0, 0}}},
+		{"the next page says nothing", firefox, []response{page, {"a.test", "document", "", "", 0, 0}, {"a.test", "style", "", "", 0, 0}}},
+		{"the next page is of another host", firefox, []response{page, {"b.test", "document", other, "", 0, 0}, {"a.test", "style", "", "", 0, 0}, {"b.test", "style", "", other, 0, 0}}},
+		{"a file much later, and the next page", firefox, []response{page, {"a.test", "style", "", "", offerHeld, 0}, {"a.test", "document", other, other, 0, 0}}},
+		{"a page that leads on", firefox, []response{{"a.test", "document", offer, "", 0, 302}, {"a.test", "document", other, "", 0, 0}, {"a.test", "style", "", other, 0, 0}}},
+		{"a page that leads on to one that takes it back", firefox, []response{{"a.test", "document", offer, "", 0, 302}, {"a.test", "document", "clear", "clear", 0, 0}, {"a.test", "style", "", "", 0, 0}}},
+		{"a file's own offer", firefox, []response{{"a.test", "style", offer, offer, 0, 0}}},
+		{"taken back at once", firefox, []response{{"a.test", "document", "clear", "clear", 0, 0}, {"a.test", "style", "", "", 0, 0}}},
 	} {
 		c, now := &connpath.Connection{Transport: connpath.TCP}, time.UnixMilli(1_000_000)
 		for i, each := range test.responses {
@@ -113,7 +117,7 @@ func TestHoldOffer(t *testing.T) {
 				h.Set("Alt-Svc", each.has)
 			}
 			now = now.Add(each.after)
-			holdOffer(h, r, c, now)
+			holdOffer(h, cmp.Or(each.status, http.StatusOK), r, c, now)
 			if got := h.Get("Alt-Svc"); got != each.wants {
 				t.Errorf("%s: response %d says %q, not %q", test.name, i+1, got, each.wants)
 			}

@@ -32,7 +32,8 @@ func rehearse(qc *quic.Conn, e *events, c *connpath.Connection, bytes int, rate 
 	before := e.gone()
 	nothing := make([]byte, chunk)
 	var stream *quic.SendStream
-	for sent := 0; sent < bytes && time.Since(began) < rehearsalTime && !asked(); {
+	sent := 0
+	for sent < bytes && time.Since(began) < rehearsalTime && !asked() {
 		nothing[0] = 0
 		if stream == nil {
 			var err error
@@ -56,6 +57,9 @@ func rehearse(qc *quic.Conn, e *events, c *connpath.Connection, bytes int, rate 
 	}
 	if stream != nil {
 		stream.CancelWrite(quic.StreamErrorCode(http3.ErrCodeNoError))
+	}
+	if sent == 0 {
+		return // what is lost from here on is a page's
 	}
 	wait(qc, max(leastSettled, settled*qc.ConnectionStats().SmoothedRTT))
 	// Only the copy of quic-go that the edge is built with can do so (infra/setup/quic-go.ts).

@@ -64,6 +64,7 @@ func rests(c *connpath.Connection, now time.Time) bool {
 // Run rehearses on the registry's QUIC connections, once on each, until ctx ends.
 func Run(ctx context.Context, registry *connpath.Registry, ended *Ended) {
 	registry.All(ctx, interval, func(open []*connpath.Connection, now time.Time) {
+		ended.forget(now)
 		for quic, tcp := range due(open, ended, now) {
 			go rehearse(registry, quic, tcp)
 		}
@@ -81,7 +82,7 @@ type beside struct {
 func due(open []*connpath.Connection, ended *Ended, now time.Time) map[*connpath.Connection]beside {
 	waiting := map[netip.Addr]*connpath.Connection{}
 	for _, c := range open {
-		if c.Rehearse == nil || c.RehearsalBegan() || c.Sent() >= bytes || !c.Client().IsValid() || !c.Verified() {
+		if c.Rehearse == nil || c.RehearsalBegan() || c.TakenBack() || c.Sent() >= bytes || !c.Client().IsValid() || !c.Verified() {
 			continue
 		}
 		quiet := opened
@@ -131,12 +132,14 @@ func rehearse(registry *connpath.Registry, quic *connpath.Connection, tcp beside
 	if rate == 0 || !quic.RehearsalBegins() { // nothing is known of TCP yet: a later look may know it
 		return
 	}
+	began := time.Now()
 	quic.Rehearse(bytes, rate)
 	for _, c := range append(tcp.open, quic) {
 		registry.SampleNow(c)
 	}
 	r, _ := quic.Read()
-	if r.PacketsLost*max(sent, 1) <= unlike*lost*r.PacketsSent {
+	asked := quic.RestsSince(time.Now()).After(began)
+	if asked || r.PacketsLost*max(sent, 1) <= unlike*lost*r.PacketsSent {
 		return
 	}
 	quic.Rehearse(moreBytes, rate)
