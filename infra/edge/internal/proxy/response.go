@@ -61,7 +61,7 @@ func holdOffer(h http.Header, status int, r *http.Request, c *connpath.Connectio
 	case isPage && (!isNext || held.LeadsOn):
 		c.HeldOffer.Store(nil)
 		if strings.HasPrefix(offer, "h3=") && strings.Contains(r.UserAgent(), "Firefox/") {
-			leadsOn := status >= 300 && status < 400
+			leadsOn := status >= 300 && status < 400 && status != http.StatusNotModified
 			c.HeldOffer.Store(&connpath.HeldOffer{Value: offer, Host: r.Host, LeadsOn: leadsOn, At: now})
 			h.Del("Alt-Svc")
 		}

@@ -103,6 +103,7 @@ func TestHoldOffer(t *testing.T) {
 		{"the next page is of another host", firefox, []response{page, {"b.test", "document", other, "", 0, 0}, {"a.test", "style", "", "", 0, 0}, {"b.test", "style", "", other, 0, 0}}},
 		{"a file much later, and the next page", firefox, []response{page, {"a.test", "style", "", "", offerHeld, 0}, {"a.test", "document", other, other, 0, 0}}},
 		{"a page that leads on", firefox, []response{{"a.test", "document", offer, "", 0, 302}, {"a.test", "document", other, "", 0, 0}, {"a.test", "style", "", other, 0, 0}}},
+		{"a page that the browser has", firefox, []response{{"a.test", "document", offer, "", 0, 304}, {"a.test", "document", other, other, 0, 0}}},
 		{"a page that leads on to one that takes it back", firefox, []response{{"a.test", "document", offer, "", 0, 302}, {"a.test", "document", "clear", "clear", 0, 0}, {"a.test", "style", "", "", 0, 0}}},
 		{"a file's own offer", firefox, []response{{"a.test", "style", offer, offer, 0, 0}}},
 		{"taken back at once", firefox, []response{{"a.test", "document", "clear", "clear", 0, 0}, {"a.test", "style", "", "", 0, 0}}},
