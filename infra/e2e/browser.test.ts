@@ -1,6 +1,6 @@
 // Only here: a real browser follows offers, and goes back without UDP.
 import published from "../../policy-api/policies/published.json" with { type: "json" };
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
@@ -60,12 +60,9 @@ it("follows an offer, returns when it ends, and follows the policy off HTTP/3 an
   expect(await navigate(page, system.port), "and back").toBe("h3");
 });
 
-it("Chromium's QUIC handshake waits for the files of the page that brings an offer", async () => {
-  const held = new Set<() => void>();
-  const origin = createServer(({ url = "" }, response) => {
-    if (url === "/held") held.add(() => response.end());
-    else response.setHeader("content-type", url === "/" ? "text/html" : "image/png").end(`<img src="/held">`);
-  });
+/** Serves an operator's site until the test ends, and returns its URL. */
+async function startOrigin(answer: RequestListener): Promise<string> {
+  const origin = createServer(answer);
   await new Promise((resolve) => {
     origin.listen(0, "127.0.0.1", () => resolve(undefined));
   });
@@ -73,7 +70,16 @@ it("Chromium's QUIC handshake waits for the files of the page that brings an off
     origin.closeAllConnections();
     origin.close();
   });
-  const system = await startTestSystem({ origin: `http://127.0.0.1:${(origin.address() as AddressInfo).port}` });
+  return `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+}
+
+it("Chromium's QUIC handshake waits for the files of the page that brings an offer", async () => {
+  const held = new Set<() => void>();
+  const origin = await startOrigin(({ url = "" }, response) => {
+    if (url === "/held") held.add(() => response.end());
+    else response.setHeader("content-type", url === "/" ? "text/html" : "image/png").end(`<img src="/held">`);
+  });
+  const system = await startTestSystem({ origin });
   await system.putPolicy(fixed("fixed-h3"));
   const open = await CLIENTS.Chromium(system);
   // It waits for 2.5 s at most, which a busy machine may take for the page.
@@ -98,18 +104,11 @@ it("Chromium's QUIC handshake waits for the files of the page that brings an off
 
 it("Firefox is offered HTTP/3 by a page's first file, and loads that page over HTTP/2", async () => {
   const files = Array.from({ length: 10 }, (_, i) => `/files/${i}`);
-  const origin = createServer(({ url = "" }, response) => {
+  const origin = await startOrigin(({ url = "" }, response) => {
     const page = files.map((file) => `<img src="${file}">`).join("");
     response.setHeader("content-type", url === "/" ? "text/html" : "image/png").end(url === "/" ? page : "");
   });
-  await new Promise((resolve) => {
-    origin.listen(0, "127.0.0.1", () => resolve(undefined));
-  });
-  onTestFinished(() => {
-    origin.closeAllConnections();
-    origin.close();
-  });
-  const system = await startTestSystem({ origin: `http://127.0.0.1:${(origin.address() as AddressInfo).port}` });
+  const system = await startTestSystem({ origin });
   await system.putPolicy(fixed("fixed-h3"));
   const { page } = await (await CLIENTS.Firefox(system))();
   expect(await navigate(page, system.port)).toBe("h2");
@@ -118,7 +117,7 @@ it("Firefox is offered HTTP/3 by a page's first file, and loads that page over H
   );
   // The last one is the site's icon, which it asks for once the page is there.
   expect(protocols.slice(0, files.length)).toEqual(files.map(() => "h2"));
-  await sleep(OPENS_MS);
+  await untilH3(page);
   expect(await navigate(page, system.port), "the next page").toBe("h3");
 });
 

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -9,7 +10,7 @@ import (
 )
 
 const (
-	// For so long an end is remembered at least, and for twice as long at most; the bound is of those in that time.
+	// For so long an end is remembered; the bound is of those in that time.
 	rememberedFor = 5 * time.Second
 	remembered    = 1024
 )
@@ -17,13 +18,12 @@ const (
 // Ended holds what TCP connections knew at their ends that offered HTTP/3, for some seconds: Firefox closes its own as soon as it has a QUIC
 // connection and all that it asked for.
 type Ended struct {
-	mu            sync.Mutex
-	recent, older map[netip.Addr]end // the latest of each client
-	turned        time.Time          // when recent was empty
+	mu   sync.Mutex
+	ends map[netip.Addr]end // the latest of each client
 }
 
 // NewEnded makes one for Run, which has it forget.
-func NewEnded() *Ended { return &Ended{recent: map[netip.Addr]end{}} }
+func NewEnded() *Ended { return &Ended{ends: map[netip.Addr]end{}} }
 
 type end struct {
 	at time.Time
@@ -41,8 +41,8 @@ func (e *Ended) Note(c *connpath.Connection, now time.Time) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, known := e.recent[c.Client()]; known || len(e.recent) < remembered {
-		e.recent[c.Client()] = end{now, r}
+	if _, known := e.ends[c.Client()]; known || len(e.ends) < remembered {
+		e.ends[c.Client()] = end{now, r}
 	}
 }
 
@@ -50,18 +50,13 @@ func (e *Ended) Note(c *connpath.Connection, now time.Time) {
 func (e *Ended) forget(now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if now.Sub(e.turned) >= rememberedFor {
-		e.recent, e.older, e.turned = map[netip.Addr]end{}, e.recent, now
-	}
+	maps.DeleteFunc(e.ends, func(_ netip.Addr, one end) bool { return now.Sub(one.at) >= rememberedFor })
 }
 
 // last returns when the client's latest connection ended, and what it knew.
 func (e *Ended) last(client netip.Addr) (at time.Time, r connpath.Reading, is bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	one, is := e.recent[client]
-	if !is {
-		one, is = e.older[client]
-	}
+	one, is := e.ends[client]
 	return one.at, one.Reading, is
 }

@@ -23,7 +23,6 @@ func TestEndedForgets(t *testing.T) {
 			t.Errorf("%s: %d packets, %t", when, r.PacketsSent, is)
 		}
 	}
-	e.forget(start)
 	e.Note(connpath.New(connpath.TCP, client, closing(connpath.TCP, client, 1).Read, start), start)
 	expect("HTTP/3 was not offered", 0)
 	e.Note(closing(connpath.QUIC, client, 2), start)
@@ -34,14 +33,14 @@ func TestEndedForgets(t *testing.T) {
 	for i := range remembered { // the last one is too many
 		e.Note(closing(connpath.TCP, netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 5), start)
 	}
-	if _, _, is := e.last(netip.AddrFrom4([4]byte{10, 0, (remembered - 1) >> 8, (remembered - 1) & 0xff})); is || len(e.recent) != remembered {
-		t.Errorf("%d are remembered", len(e.recent))
+	if _, _, is := e.last(netip.AddrFrom4([4]byte{10, 0, (remembered - 1) >> 8, (remembered - 1) & 0xff})); is || len(e.ends) != remembered {
+		t.Errorf("%d are remembered", len(e.ends))
 	}
 	e.Note(closing(connpath.TCP, client, 6), start)
 	expect("a known client among many", 6)
-	e.forget(start.Add(rememberedFor))
+	e.forget(start.Add(rememberedFor - 1))
 	expect("soon", 6)
-	e.forget(start.Add(2 * rememberedFor))
+	e.forget(start.Add(rememberedFor))
 	expect("later", 0)
 	(*Ended)(nil).Note(closing(connpath.TCP, client, 7), start)
 }
