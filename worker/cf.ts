@@ -53,6 +53,7 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
           connectionId: connectionId ?? "-",
           atMs: nowMs,
           rttMs,
+          firstRttMs: positive(own["firstRttMs"]),
           minRttMs: positive(own["minRttMs"]),
           packetsSent: counter(own["packetsSent"]),
           packetsLost: counter(own["packetsLost"]),
@@ -64,8 +65,8 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
   return {
     facts: {
       transport,
-      // The smallest RTT, as in the policy's times: on a second page the smoothed RTT includes the queue of the first.
-      rttMs: sample?.minRttMs ?? rttMs,
+      // On a second page the smoothed RTT includes the queue of the first. The smallest one is too small where the delay varies.
+      rttMs: sample?.firstRttMs ?? sample?.minRttMs ?? rttMs,
       deliveryRateBps,
       asn: positive(fields["asn"]),
       country: text(fields["country"]),
