@@ -53,7 +53,6 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
           connectionId: connectionId ?? "-",
           atMs: nowMs,
           rttMs,
-          firstRttMs: positive(own["firstRttMs"]),
           minRttMs: positive(own["minRttMs"]),
           packetsSent: counter(own["packetsSent"]),
           packetsLost: counter(own["packetsLost"]),
@@ -65,8 +64,8 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
   return {
     facts: {
       transport,
-      // On a second page the smoothed RTT includes the queue of the first. The smallest one is too small where the delay varies.
-      rttMs: sample?.firstRttMs ?? sample?.minRttMs ?? rttMs,
+      // The smallest RTT, as in the policy's times: on a second page the smoothed RTT includes the queue of the first.
+      rttMs: sample?.minRttMs ?? rttMs,
       deliveryRateBps,
       asn: positive(fields["asn"]),
       country: text(fields["country"]),

@@ -70,15 +70,7 @@ describe("receiveSamples", () => {
   });
 
   it("takes all that a sample says", async () => {
-    const full = {
-      rttMs: 12.5,
-      firstRttMs: 11,
-      minRttMs: 10,
-      packetsSent: 700,
-      packetsLost: 7,
-      bytesSent: 1e6,
-      busyMs: 90.5,
-    };
+    const full = { rttMs: 12.5, minRttMs: 10, packetsSent: 700, packetsLost: 7, bytesSent: 1e6, busyMs: 90.5 };
     const { stores } = await post({ samples: [{ ...SAMPLE, ...full, deliveryRateBps: 5e6 }] });
     const { clientAddress: _, ...rest } = SAMPLE;
     expect(stores.records[0]?.[0]?.samples).toEqual([{ ...rest, ...full, deliveryRateBps: 5e6 }]);
@@ -131,19 +123,9 @@ describe("what the edge writes is what is read here", () => {
     const connection = connectionFacts(json, { edge: "adaptive-h3" }, 5);
     expect(connection).toMatchObject({ addressTrusted: true, edgePostsSamples: true, httpProtocol: json.httpProtocol });
     expect(connection.facts.transport).toBe(json.adaptiveH3.transport);
-    const { rttMs, firstRttMs, busyMs } = json.adaptiveH3 as { rttMs?: number; firstRttMs?: number; busyMs?: number };
+    const { rttMs, busyMs } = json.adaptiveH3 as { rttMs?: number; busyMs?: number };
     expect(connection.sample?.rttMs).toBe(rttMs);
-    expect([connection.facts.rttMs, connection.sample?.firstRttMs]).toEqual([firstRttMs, firstRttMs]);
     expect(connection.sample?.busyMs).toBe(rttMs === undefined ? undefined : busyMs);
-  });
-
-  it.each([
-    ["the first one", { firstRttMs: 38, minRttMs: 30 }, 38],
-    ["the smallest one, of an edge that tells no other", { minRttMs: 30 }, 30],
-    ["the smoothed one", {}, 40],
-  ])("request.cf: the RTT that decides is %s", (_name, own, expected) => {
-    const cf = { httpProtocol: "HTTP/2", clientTcpRtt: 40, adaptiveH3: { connectionId: "c1", ...own } };
-    expect(connectionFacts(cf, { edge: "adaptive-h3" }, 5).facts.rttMs).toBe(expected);
   });
 
   it("request.cf: how long responses were under way", () => {

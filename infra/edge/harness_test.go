@@ -54,7 +54,6 @@ type pathSampleJSON struct {
 	ConnectionID    string  `json:"connectionId"`
 	AtMs            int64   `json:"atMs"`
 	RTTMs           float64 `json:"rttMs"`
-	FirstRTTMs      float64 `json:"firstRttMs"`
 	MinRTTMs        float64 `json:"minRttMs"`
 	PacketsSent     int64   `json:"packetsSent"`
 	PacketsLost     int64   `json:"packetsLost"`

@@ -54,7 +54,6 @@ describe("addSample", () => {
 
   it.each([
     ["the smallest of the connection", { rttMs: 30, minRttMs: 20 }, { rttMs: 25 }, 20],
-    ["the first of the connection", { rttMs: 30, firstRttMs: 28, minRttMs: 20 }, { firstRttMs: 28, minRttMs: 9 }, 28],
     ["a smaller one later", { rttMs: 30 }, { rttMs: 25 }, 25],
     ["0 is not known", { rttMs: 0 }, { minRttMs: 0, rttMs: 25 }, 25],
     ["none", {}, {}, undefined],
@@ -140,7 +139,6 @@ describe("samples that wait", () => {
       connection: fc.nat(3),
       more: fc.nat(100_000),
       rttMs: fc.constantFrom(undefined, 0, 20, 30),
-      firstRttMs: fc.constantFrom(undefined, 0, 15),
       minRttMs: fc.constantFrom(undefined, 0, 10, 25),
       deliveryRateBps: fc.constantFrom(undefined, 1e4, 2e4),
       busyMs: fc.option(fc.nat(100), { nil: undefined }),

@@ -19,7 +19,7 @@ const readConnection = object({
   transport: oneOf(...TRANSPORTS),
   /** Of the newest sample, milliseconds since the epoch. */
   atMs: figure,
-  /** Its first RTT, else the smallest one seen on it, milliseconds. */
+  /** The smallest RTT seen on it, milliseconds. */
   rttMs: optional(figure),
   /** The largest delivery rate that counted, bytes per second. */
   deliveryRateBps: optional(figure),
@@ -53,10 +53,15 @@ export function addSample(connections: readonly ConnectionRecord[], sample: Path
   const before = connections.find(({ id, transport }) => id === sample.connectionId && transport === sample.transport);
   if (before !== undefined && sample.atMs <= before.atMs) return connections;
   const record = recordOf(before, sample);
-  const others = connections.filter((one) => one !== before);
+  const all: ConnectionRecord[] = [];
   // Before the first that is no newer. Not sorted: each page adds some, and sorting takes longer than the rest of it.
-  const at = others.findIndex(({ atMs }) => atMs <= record.atMs);
-  const all = others.toSpliced(at < 0 ? others.length : at, 0, record);
+  let isIn = false;
+  for (const one of connections) {
+    if (one === before) continue;
+    if (!isIn && one.atMs <= record.atMs) isIn = all.push(record) > 0;
+    all.push(one);
+  }
+  if (!isIn) all.push(record);
   return all.length <= CONNECTIONS ? all : withoutLeast(all);
 }
 
@@ -92,7 +97,7 @@ function merged(older: PathSample | undefined, newer: PathSample): PathSample {
   const rate = Math.max(isRated ? (older.deliveryRateBps ?? 0) : 0, newer.deliveryRateBps ?? 0);
   return {
     ...newer,
-    firstRttMs: smaller(rttOf(older), rttOf(newer)),
+    minRttMs: smaller(smaller(undefined, older.minRttMs || older.rttMs), newer.minRttMs || newer.rttMs),
     busyMs: newer.busyMs ?? older.busyMs,
     deliveryRateBps: rate > 0 ? rate : undefined,
   };
@@ -103,7 +108,7 @@ function recordOf(stored: ConnectionRecord | undefined, sample: PathSample): Con
   const isContinued = stored !== undefined && (sample.packetsSent ?? stored.packetsSent) >= stored.packetsSent;
   const before = isContinued ? stored : undefined;
   const bytesSent = sample.bytesSent ?? before?.bytesSent ?? 0;
-  const rttMs = smaller(before?.rttMs, rttOf(sample));
+  const rttMs = smaller(before?.rttMs, sample.minRttMs || sample.rttMs);
   const rate = bytesSent >= RATE_GATE_BYTES ? sample.deliveryRateBps : undefined;
   const deliveryRateBps = Math.max(rate ?? 0, before?.deliveryRateBps ?? 0);
   return {
@@ -123,12 +128,9 @@ function recordOf(stored: ConnectionRecord | undefined, sample: PathSample): Con
 }
 
 /** Platforms give 0 for what they do not know. */
-function rttOf({ firstRttMs, minRttMs, rttMs }: PathSample): number | undefined {
-  return firstRttMs || minRttMs || rttMs || undefined;
-}
-
 function smaller(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || (b !== undefined && b < a) ? b : a;
+  if (b === undefined || b <= 0) return a;
+  return a === undefined ? b : Math.min(a, b);
 }
 
 /** Leaves out the connection with the least evidence: the fewest packets, faded by age. The newest one stays. */

@@ -39,7 +39,7 @@ export interface ConnectionSeen {
   readonly packets: number;
   /** Packets declared lost. */
   readonly lost: number;
-  /** Its first RTT, else its smallest one, milliseconds. */
+  /** Its smallest RTT, milliseconds. */
   readonly rttMs?: number | undefined;
   /** Bytes sent, and for how long responses were under way, milliseconds. */
   readonly bytes?: number | undefined;

@@ -12,7 +12,6 @@ describe("pathSampleFields", () => {
     const full = {
       ...VALID,
       rttMs: 0.5,
-      firstRttMs: 0.45,
       minRttMs: 0.4,
       packetsSent: 9,
       packetsLost: 0,

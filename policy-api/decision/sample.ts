@@ -15,8 +15,6 @@ export const pathSampleFields = {
   atMs: number(0, Number.MAX_SAFE_INTEGER),
   /** Smoothed RTT (RFC 6298, RFC 9002 section 5.3), milliseconds. */
   rttMs: optional(number(0, MAX.rttMs)),
-  /** Smoothed RTT when the connection's first request came, milliseconds: no queue of its own responses is in it. */
-  firstRttMs: optional(number(0, MAX.rttMs)),
   /** Smallest RTT seen on this connection, milliseconds. */
   minRttMs: optional(number(0, MAX.rttMs)),
   /** Packets (TCP: data segments) sent so far, retransmissions included. */

@@ -70,7 +70,7 @@ func (b *cfBlob) describe(c *Connection, now time.Time) {
 	if !ok {
 		return
 	}
-	b.AdaptiveH3.figures = c.figures(r, now)
+	b.AdaptiveH3.figures = figuresOf(r, c.busy.until(now))
 	if c.Transport == TCP {
 		b.ClientTCPRTT = milliseconds(r.RTT)
 	} else {

@@ -57,9 +57,8 @@ func (r Reading) CongestionWindowBytes() uint64 { return r.CongestionWindow * r.
 
 // figures are the part of a reading that path samples and request.cf both carry, as JSON.
 type figures struct {
-	RTTMs      float64 `json:"rttMs,omitempty"`
-	FirstRTTMs float64 `json:"firstRttMs,omitempty"` // smoothed, when the first request came
-	MinRTTMs   float64 `json:"minRttMs,omitempty"`
+	RTTMs    float64 `json:"rttMs,omitempty"`
+	MinRTTMs float64 `json:"minRttMs,omitempty"`
 	*counters
 	DeliveryRateBps uint64 `json:"deliveryRateBps,omitempty"` // bytes per second
 }
@@ -72,11 +71,11 @@ type counters struct {
 	BusyMs      int64  `json:"busyMs"` // how long at least one response was under way, until its client had all of it
 }
 
-// figures takes the figures out of a reading, and adds what no transport knows: the first RTT, and how long responses were under way.
-func (c *Connection) figures(r Reading, now time.Time) figures {
-	first := time.Duration(c.firstRTT.Load())
-	counted := counters{r.PacketsSent, r.PacketsLost, r.BytesSent, c.busy.until(now).Milliseconds()}
-	return figures{milliseconds(r.RTT), milliseconds(first), milliseconds(r.MinRTT), &counted, r.DeliveryRate}
+// figuresOf takes the figures out of a reading. busy is what no transport knows: how long responses were under way.
+func figuresOf(r Reading, busy time.Duration) figures {
+	return figures{
+		milliseconds(r.RTT), milliseconds(r.MinRTT), &counters{r.PacketsSent, r.PacketsLost, r.BytesSent, busy.Milliseconds()}, r.DeliveryRate,
+	}
 }
 
 // milliseconds returns d in ms with the microseconds that the sources have.

@@ -21,7 +21,7 @@ func newSample(c *Connection, now time.Time, closing bool) (Sample, bool) {
 	r, ok := c.Read()
 	s := Sample{
 		ClientAddress: c.Client(), Transport: c.Transport, ConnectionID: id,
-		AtMs: now.UnixMilli(), figures: c.figures(r, now), Closing: closing,
+		AtMs: now.UnixMilli(), figures: figuresOf(r, c.busy.until(now)), Closing: closing,
 	}
 	return s, ok && s.ClientAddress.IsValid() && c.ID() == id
 }

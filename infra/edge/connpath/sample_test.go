@@ -1,7 +1,6 @@
 package connpath
 
 import (
-	"net"
 	"slices"
 	"testing"
 	"time"
@@ -70,46 +69,6 @@ func TestSamplesSayForHowLongResponsesWereUnderWay(t *testing.T) {
 	wants(5000, 700)
 	c.busy.begin(at(6000))
 	wants(6250, 950)
-}
-
-// movable is a QUIC connection whose client may move, and whose RTT changes.
-type movable struct {
-	address net.UDPAddr
-	rtt     time.Duration
-}
-
-func (m *movable) RemoteAddr() net.Addr { return &m.address }
-func (m *movable) Read() Reading        { return Reading{RTT: m.rtt, MinRTT: 20 * ms} }
-
-// Before a connection carried anything its RTT has no queue of its own in it.
-func TestFirstRTT(t *testing.T) {
-	start := time.UnixMilli(0)
-	m := &movable{address: net.UDPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 1}}
-	c := NewQUIC(m, start)
-	expect := func(when string, want float64) {
-		t.Helper()
-		if s, ok := newSample(c, start, false); !ok || s.FirstRTTMs != want {
-			t.Errorf("%s: %v ms, want %v", when, s.FirstRTTMs, want)
-		}
-	}
-	c.RequestBegins(start)
-	expect("nothing measured yet", 0)
-	m.rtt = 50 * ms
-	c.RequestBegins(start)
-	expect("measured", 50)
-	m.rtt = 300 * ms
-	c.RequestBegins(start)
-	expect("a queue", 50)
-	m.address.IP = net.IPv4(192, 0, 2, 8)
-	c.Moved(start, func(*Connection) { expect("as it was", 50) })
-	expect("another network", 0)
-	m.rtt = 70 * ms
-	if !c.RehearsalBegins() {
-		t.Error("no rehearsal")
-	}
-	m.rtt = 90 * ms
-	c.RequestBegins(start)
-	expect("before the rehearsal", 70)
 }
 
 func TestSamplerLeavesOutConnectionsWithoutRequest(t *testing.T) {
