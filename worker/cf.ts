@@ -35,6 +35,7 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
   const httpProtocol = text(fields["httpProtocol"]) ?? "";
   const transport: Transport = httpProtocol === "HTTP/3" ? "quic" : "tcp";
   const rttMs = positive(fields[transport === "quic" ? "clientQuicRtt" : "clientTcpRtt"]);
+  const minRttMs = positive(own["minRttMs"]);
   const bytesSent = counter(own["bytesSent"]);
   // A sender that has sent little has measured its own pauses. So has one that does not say how much it sent (Cloudflare).
   const rated = bytesSent !== undefined && bytesSent >= RATE_GATE_BYTES;
@@ -53,7 +54,7 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
           connectionId: connectionId ?? "-",
           atMs: nowMs,
           rttMs,
-          minRttMs: positive(own["minRttMs"]),
+          minRttMs,
           packetsSent: counter(own["packetsSent"]),
           packetsLost: counter(own["packetsLost"]),
           bytesSent,
@@ -64,8 +65,9 @@ export function connectionFacts(cf: unknown, settings: Pick<Settings, "edge">, n
   return {
     facts: {
       transport,
-      // The smallest RTT, as in the policy's times: on a second page the smoothed RTT includes the queue of the first.
-      rttMs: sample?.minRttMs ?? rttMs,
+      // On a second page the smoothed RTT includes the queue of the first. The smallest one is too small where the delay varies.
+      rttMs: positive(own["firstRttMs"]) ?? minRttMs ?? rttMs,
+      minRttMs,
       deliveryRateBps,
       asn: positive(fields["asn"]),
       country: text(fields["country"]),

@@ -123,9 +123,20 @@ describe("what the edge writes is what is read here", () => {
     const connection = connectionFacts(json, { edge: "adaptive-h3" }, 5);
     expect(connection).toMatchObject({ addressTrusted: true, edgePostsSamples: true, httpProtocol: json.httpProtocol });
     expect(connection.facts.transport).toBe(json.adaptiveH3.transport);
-    const { rttMs, busyMs } = json.adaptiveH3 as { rttMs?: number; busyMs?: number };
+    const own = json.adaptiveH3 as { rttMs?: number; firstRttMs?: number; minRttMs?: number; busyMs?: number };
+    const { rttMs, firstRttMs, minRttMs, busyMs } = own;
     expect(connection.sample?.rttMs).toBe(rttMs);
+    expect([connection.facts.rttMs, connection.facts.minRttMs]).toEqual([firstRttMs, minRttMs]);
     expect(connection.sample?.busyMs).toBe(rttMs === undefined ? undefined : busyMs);
+  });
+
+  it.each([
+    ["the first one", { firstRttMs: 38, minRttMs: 30 }, 38, 30],
+    ["the smallest one, of an edge that tells no other", { minRttMs: 30 }, 30, 30],
+    ["the smoothed one", {}, 40, undefined],
+  ])("request.cf: the RTT that decides is %s", (_name, own, rttMs, minRttMs) => {
+    const cf = { httpProtocol: "HTTP/2", clientTcpRtt: 40, adaptiveH3: { connectionId: "c1", ...own } };
+    expect(connectionFacts(cf, { edge: "adaptive-h3" }, 5).facts).toMatchObject({ rttMs, minRttMs });
   });
 
   it("request.cf: how long responses were under way", () => {

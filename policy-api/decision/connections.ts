@@ -53,15 +53,10 @@ export function addSample(connections: readonly ConnectionRecord[], sample: Path
   const before = connections.find(({ id, transport }) => id === sample.connectionId && transport === sample.transport);
   if (before !== undefined && sample.atMs <= before.atMs) return connections;
   const record = recordOf(before, sample);
-  const all: ConnectionRecord[] = [];
+  const others = connections.filter((one) => one !== before);
   // Before the first that is no newer. Not sorted: each page adds some, and sorting takes longer than the rest of it.
-  let isIn = false;
-  for (const one of connections) {
-    if (one === before) continue;
-    if (!isIn && one.atMs <= record.atMs) isIn = all.push(record) > 0;
-    all.push(one);
-  }
-  if (!isIn) all.push(record);
+  const at = others.findIndex(({ atMs }) => atMs <= record.atMs);
+  const all = others.toSpliced(at < 0 ? others.length : at, 0, record);
   return all.length <= CONNECTIONS ? all : withoutLeast(all);
 }
 

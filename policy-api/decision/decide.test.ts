@@ -411,6 +411,13 @@ describe("evidence against HTTP/3", () => {
     expect(answer(onH3, lossy, quic(0.02)).advertise.kind).toBe("h3");
   });
 
+  it("connections count by the smallest RTT, where both are known", () => {
+    const onJitter = { ...onH3, rttMs: 80 };
+    expect(answer({ ...onJitter, minRttMs: 50 }, tcp, quic(0.08))).toMatchObject({ rttMs: 80, reason: "quic-loses" });
+    expect(answer({ ...onJitter, minRttMs: 5 }, tcp, quic(0.08)).advertise.kind).toBe("h3");
+    expect(answer(onJitter, tcp, quic(0.08)).advertise.kind).toBe("h3");
+  });
+
   it("the client's own pages were slower over HTTP/3: taken back", () => {
     const slow = [{ ...tcp, bytes: 2e6, busyMs: 500 }, quic(0, { bytes: 2e6, busyMs: 5_000 })];
     expect(answer(onH3, ...slow)).toMatchObject({ advertise: clear, reason: "own-loads-slower" });

@@ -145,7 +145,8 @@ function decideByGains(input: DecisionInput, method: GainsMethod, rttMs: number)
   const contentBytes = contentBytesOf(policy, request);
   const isOffered = request.transport === "quic" || (request.offering === true && offerMayLive(input));
   const isLater = nowMs - (request.answeredAtMs ?? Number.NEGATIVE_INFINITY) < VISIT_GAP_MS;
-  const visiting = { rttMs, contentBytes, deliveryRateBps: request.deliveryRateBps, isLater, paysPrice: !isOffered };
+  const { minRttMs, deliveryRateBps } = request;
+  const visiting = { rttMs, minRttMs, contentBytes, deliveryRateBps, isLater, paysPrice: !isOffered };
   const [worth, maS] = worthOf(preparedOf(policy, method), history, visiting);
   // What cannot be reckoned (NaN) is no gain.
   const offer = worth.saving.gain > (isOffered ? policy.margin.leave : policy.margin.enter);

@@ -7,6 +7,8 @@ export interface RequestFacts {
   readonly transport: Transport;
   /** Of this connection, milliseconds. */
   readonly rttMs?: number | undefined;
+  /** Its smallest RTT, milliseconds: what tells its path from others behind the address. Undefined: `rttMs` does. */
+  readonly minRttMs?: number | undefined;
   /** Of this connection, bytes per second. */
   readonly deliveryRateBps?: number | undefined;
   /** The URL's path. */

@@ -37,6 +37,8 @@ export interface Worth {
 
 export interface Visiting {
   readonly rttMs: number;
+  /** The connection's smallest RTT, by which others count. Undefined: by `rttMs`. */
+  readonly minRttMs?: number | undefined;
   readonly contentBytes: number;
   /** Of the connection at hand, bytes per second, as far as it is known. */
   readonly deliveryRateBps?: number | undefined;
@@ -86,8 +88,8 @@ export function worthOf(
   history: History,
   visiting: Visiting,
 ): readonly [worth: Worth, maS: number] {
-  const { rttMs, contentBytes, deliveryRateBps = 0, isLater, paysPrice } = visiting;
-  const evidence = evidenceOf(history, rttMs);
+  const { rttMs, minRttMs = rttMs, contentBytes, deliveryRateBps = 0, isLater, paysPrice } = visiting;
+  const evidence = evidenceOf(history, minRttMs);
   const alone = quicAlone(evidence);
   const packets = { sent: evidence.tcp.sent + evidence.quic.sent, lost: evidence.tcp.lost + evidence.quic.lost };
   const there = gainsAt(grid, rttMs, contentBytes, lossWeights(grid, mix, packets));

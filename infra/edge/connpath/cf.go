@@ -31,6 +31,7 @@ type cfAdaptiveH3 struct {
 	ConnectionID string    `json:"connectionId"`
 	Transport    Transport `json:"transport"`
 	Stack        *Stack    `json:"stack,omitempty"`
+	FirstRTTMs   float64   `json:"firstRttMs,omitempty"` // smoothed, when the first request came
 	figures
 }
 
@@ -70,6 +71,7 @@ func (b *cfBlob) describe(c *Connection, now time.Time) {
 	if !ok {
 		return
 	}
+	b.AdaptiveH3.FirstRTTMs = milliseconds(time.Duration(c.firstRTT.Load()))
 	b.AdaptiveH3.figures = figuresOf(r, c.busy.until(now))
 	if c.Transport == TCP {
 		b.ClientTCPRTT = milliseconds(r.RTT)

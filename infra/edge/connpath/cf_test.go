@@ -3,6 +3,7 @@ package connpath
 import (
 	"crypto/tls"
 	"encoding/json"
+	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -81,6 +82,48 @@ func TestCFCountsWhatIsUnderWay(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &blob); err != nil || blob.AdaptiveH3.BusyMs != 400 {
 		t.Errorf("%d ms, want 400 (%v): %s", blob.AdaptiveH3.BusyMs, err, text)
 	}
+}
+
+// movable is a QUIC connection whose client may move, and whose RTT changes.
+type movable struct {
+	address net.UDPAddr
+	rtt     time.Duration
+}
+
+func (m *movable) RemoteAddr() net.Addr { return &m.address }
+func (m *movable) Read() Reading        { return Reading{RTT: m.rtt, MinRTT: 20 * ms} }
+
+// Before a connection carried anything its RTT has no queue of its own in it.
+func TestFirstRTT(t *testing.T) {
+	start := time.UnixMilli(0)
+	m := &movable{address: net.UDPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 1}}
+	c := NewQUIC(m, start)
+	expect := func(when string, want float64) {
+		t.Helper()
+		var blob struct{ AdaptiveH3 struct{ FirstRTTMs float64 } }
+		err := json.Unmarshal([]byte(CF(&http.Request{ProtoMajor: 3}, c, false, start)), &blob)
+		if got := blob.AdaptiveH3.FirstRTTMs; err != nil || got != want {
+			t.Errorf("%s: %v ms, want %v (%v)", when, got, want, err)
+		}
+	}
+	c.RequestBegins(start)
+	expect("nothing measured yet", 0)
+	m.rtt = 50 * ms
+	c.RequestBegins(start)
+	expect("measured", 50)
+	m.rtt = 300 * ms
+	c.RequestBegins(start)
+	expect("a queue", 50)
+	m.address.IP = net.IPv4(192, 0, 2, 8)
+	c.Moved(start, func(*Connection) { expect("as it was", 50) })
+	expect("another network", 0)
+	m.rtt = 70 * ms
+	if !c.RehearsalBegins() {
+		t.Error("no rehearsal")
+	}
+	m.rtt = 90 * ms
+	c.RequestBegins(start)
+	expect("before the rehearsal", 70)
 }
 
 func BenchmarkCFBlob(b *testing.B) {

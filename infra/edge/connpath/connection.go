@@ -82,6 +82,7 @@ type Connection struct {
 	rehearses atomic.Bool
 	rehearsed atomic.Uint64 // bytes that nobody reads
 	sent      atomic.Uint64 // bytes handed to the transport, counted without a system call
+	firstRTT  atomic.Int64  // nanoseconds, smoothed, before the connection carried anything; 0: not known
 
 	// The time of the last sample and the value of sent then, and since when sent is as it is. They belong to the goroutine that takes samples.
 	sampledAt   time.Time
@@ -149,9 +150,21 @@ func (c *Connection) RequestBegins(now time.Time) {
 		return
 	}
 	c.answering.Store(true)
+	c.noteFirstRTT()
 	c.busy.begin(now)
 	if c.rate != nil {
 		c.sent.Add(1) // for the header, whose length does not matter
+	}
+}
+
+// noteFirstRTT notes the smoothed RTT while nothing was asked yet: later it has the queue of the connection's own responses in it, and the
+// smallest one is far below most where the delay varies.
+func (c *Connection) noteFirstRTT() {
+	if c.firstRTT.Load() != 0 || c.read == nil {
+		return
+	}
+	if r, ok := c.read(); ok {
+		c.firstRTT.Store(int64(r.RTT))
 	}
 }
 
@@ -190,7 +203,10 @@ func (c *Connection) Answering() bool { return c.answering.Load() }
 func (c *Connection) Sent() uint64 { return c.sent.Load() }
 
 // RehearsalBegins says whether it is the first.
-func (c *Connection) RehearsalBegins() bool { return c.rehearses.CompareAndSwap(false, true) }
+func (c *Connection) RehearsalBegins() bool {
+	c.noteFirstRTT()
+	return c.rehearses.CompareAndSwap(false, true)
+}
 
 // RehearsalBegan says whether there was one.
 func (c *Connection) RehearsalBegan() bool { return c.rehearses.Load() }

@@ -22,12 +22,14 @@ var (
 	readingNoRTT  = Reading{PacketsSent: 5, PacketsLost: 1, BytesSent: 6400}
 )
 
-// fake returns a connection that has answered a request. client is ADDRESS:PORT; r and ok are what reading it gives.
+// fake returns a connection that has answered a request. client is ADDRESS:PORT; r and ok are what reading it gives. Its first RTT is
+// between the two of r.
 func fake(id string, t Transport, client string, r Reading, ok bool) *Connection {
 	address := ClientAddr(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(client)))
 	c := New(t, address, func() (Reading, bool) { return r, ok }, time.UnixMilli(0))
 	c.at.Load().id = id
 	c.answering.Store(true)
+	c.firstRTT.Store(int64(r.RTT+r.MinRTT) / 2)
 	return c
 }
 

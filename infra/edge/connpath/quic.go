@@ -41,6 +41,7 @@ func (c *Connection) Moved(now time.Time, leaving func(*Connection)) {
 	}
 	leaving(c)
 	before, _ := c.read()
+	c.firstRTT.Store(0)
 	c.at.Store(&stay{newID(), client, before})
 	c.rate.restart(now)
 	c.busy.restart(now)

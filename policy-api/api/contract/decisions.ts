@@ -136,6 +136,7 @@ const Offers = strict({
 
 const RequestFacts = strict({
   ...pathAndPage,
+  minRttMs: rttMs.optional().openapi({ description: "By which other connections count; without it rttMs" }),
   offerUntilMs: ms.optional(),
   earlierOffersUntilMs: ms.optional(),
   offering: z.boolean().optional(),
