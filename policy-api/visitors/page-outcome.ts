@@ -39,7 +39,7 @@ export interface PageDecision {
   readonly place?: TablePlace | undefined;
   /** Of the document. */
   readonly transport: Transport;
-  /** Of the document's connection, as the decision knew it, milliseconds. */
+  /** Of the document's connection when it was decided, the smallest one where that is known, milliseconds. */
   readonly rttMs?: number | undefined;
   /** What the policy takes the page's transfer for, bytes. */
   readonly contentBytes: number;

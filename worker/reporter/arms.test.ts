@@ -403,6 +403,12 @@ describe("a page's place in the gain table", () => {
     expect(asked?.place).toEqual(place);
   });
 
+  it("is by the RTT that decides; the page itself has the smallest one, which no first byte beats", async () => {
+    const connection = cf(60, { firstRttMs: 200, minRttMs: 12 });
+    const asked = await load(new FakeStores(sized(1_000_000)), roomy(), navigation(connection));
+    expect(asked).toMatchObject({ place: { rtt: 1, size: 1 }, rttMs: 12 });
+  });
+
   it.each([
     ["stays where the loss moves within it", 1, 0],
     ["is another one if the loss moves there", 400, 1],

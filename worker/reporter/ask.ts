@@ -61,6 +61,8 @@ function decisionOf(
 ): PageDecision {
   const policy = active?.policy;
   const rttMs = decision.rttMs ?? request.rttMs;
+  // No first byte comes sooner, and it is the same over both protocols.
+  const smallestMs = request.minRttMs ?? rttMs;
   const contentBytes = decision.contentBytes ?? (policy === undefined ? 0 : contentBytesOf(policy, request));
   const place = placeOf(policy, decision.lossRatio, rttMs, contentBytes);
   return {
@@ -76,7 +78,7 @@ function decisionOf(
     ...(place === undefined ? {} : { place }),
     transport: request.transport,
     // As the token has it: whichever of decision and report comes first counts the page.
-    ...(rttMs === undefined ? {} : { rttMs: Math.fround(rttMs) }),
+    ...(smallestMs === undefined ? {} : { rttMs: Math.fround(smallestMs) }),
     contentBytes,
     atMs: nowMs,
   };
