@@ -71,6 +71,7 @@ func (b *cfBlob) describe(c *Connection, now time.Time) {
 	if !ok {
 		return
 	}
+	c.noteFirstRTT(r) // a request has come
 	b.AdaptiveH3.FirstRTTMs = milliseconds(time.Duration(c.firstRTT.Load()))
 	b.AdaptiveH3.figures = figuresOf(r, c.busy.until(now))
 	if c.Transport == TCP {

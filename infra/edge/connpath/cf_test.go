@@ -116,6 +116,7 @@ func TestFirstRTT(t *testing.T) {
 	expect("a queue", 50)
 	m.address.IP = net.IPv4(192, 0, 2, 8)
 	c.Moved(start, func(*Connection) { expect("as it was", 50) })
+	m.rtt = 0
 	expect("another network", 0)
 	m.rtt = 70 * ms
 	if !c.RehearsalBegins() {

@@ -150,23 +150,15 @@ func (c *Connection) RequestBegins(now time.Time) {
 		return
 	}
 	c.answering.Store(true)
-	c.noteFirstRTT()
 	c.busy.begin(now)
 	if c.rate != nil {
 		c.sent.Add(1) // for the header, whose length does not matter
 	}
 }
 
-// noteFirstRTT notes the smoothed RTT while nothing was asked yet: later it has the queue of the connection's own responses in it, and the
-// smallest one is far below most where the delay varies.
-func (c *Connection) noteFirstRTT() {
-	if c.firstRTT.Load() != 0 || c.read == nil {
-		return
-	}
-	if r, ok := c.read(); ok {
-		c.firstRTT.Store(int64(r.RTT))
-	}
-}
+// noteFirstRTT notes the smoothed RTT of the first reading that has one. It is for readings before a response or a rehearsal: later there is
+// a queue of the connection's own in it, and the smallest one is far below most where the delay varies.
+func (c *Connection) noteFirstRTT(r Reading) { c.firstRTT.CompareAndSwap(0, int64(r.RTT)) }
 
 // RequestEnds notes that a request was answered, or given up. c may be nil.
 func (c *Connection) RequestEnds(now time.Time) {
@@ -204,7 +196,9 @@ func (c *Connection) Sent() uint64 { return c.sent.Load() }
 
 // RehearsalBegins says whether it is the first.
 func (c *Connection) RehearsalBegins() bool {
-	c.noteFirstRTT()
+	if r, ok := c.read(); ok {
+		c.noteFirstRTT(r)
+	}
 	return c.rehearses.CompareAndSwap(false, true)
 }
 
