@@ -55,6 +55,7 @@ type tcpConn struct {
 	*net.TCPConn
 	conn     *Connection
 	listener *Listener
+	readAt   atomic.Uint64 // how many bytes are written at the next reading for overflow
 
 	closing  sync.Once
 	closeErr error
@@ -65,13 +66,18 @@ func (l *Listener) measured(c *net.TCPConn, now time.Time) (*tcpConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := New(TCP, ClientAddr(c.RemoteAddr()), func() (Reading, bool) { return readTCP(raw) }, now)
 	// The kernel counts each SYN-ACK that was sent again as data sent again, but not as data sent (tcp_create_openreq_child in
 	// net/ipv4/tcp_minisocks.c).
 	handshake, _ := readTCP(raw)
-	conn.at.Load().before = Reading{PacketsLost: handshake.PacketsLost, Retransmitted: handshake.Retransmitted}
+	before := Reading{PacketsLost: handshake.PacketsLost, Retransmitted: handshake.Retransmitted}
+	var overflow overflow
+	conn := New(TCP, ClientAddr(c.RemoteAddr()), func() (Reading, bool) {
+		r, ok := readTCP(raw)
+		return overflow.leaveOut(r.since(before)), ok
+	}, now)
 	conn.busy.sending = func() time.Duration { return sendingTCP(raw) }
 	t := &tcpConn{TCPConn: c, conn: conn, listener: l}
+	t.readAt.Store(firstReading)
 	conn.Close = func() { _ = t.Close() }
 	conn.Abort = t.abort
 	conn.Left = func() bool { return leftTCP(raw) }
@@ -82,7 +88,11 @@ func (l *Listener) measured(c *net.TCPConn, now time.Time) (*tcpConn, error) {
 
 func (t *tcpConn) Write(p []byte) (int, error) {
 	n, err := t.TCPConn.Write(p)
-	t.conn.sent.Add(uint64(n))
+	// A reading each time that a quarter more was written: 50 of a connection that has sent 10 GB.
+	if sent := t.conn.sent.Add(uint64(n)); sent >= t.readAt.Load() {
+		t.readAt.Store(sent + sent/4)
+		_, _ = t.conn.Read()
+	}
 	return n, err
 }
 

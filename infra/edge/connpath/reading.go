@@ -19,7 +19,7 @@ type Reading struct {
 	RTTVar time.Duration // mean deviation
 
 	PacketsSent uint64 // TCP: segments with data, retransmissions included. QUIC: all packets
-	PacketsLost uint64 // without those of QUIC's own slow start; falls when one turns out to have arrived
+	PacketsLost uint64 // without those of the sender's own slow start; falls when one turns out to have arrived
 	BytesSent   uint64 // retransmissions included, on both transports
 	BytesLost   uint64 // QUIC only
 
