@@ -34,10 +34,23 @@ func TestOverflow(t *testing.T) {
 		var o overflow
 		var left Reading
 		for _, s := range tc.readings {
-			left = o.leaveOut(Reading{PacketsSent: s.sent, PacketsLost: s.lost, CongestionWindow: s.window})
+			left = o.leaveOut(Reading{MinRTT: 4 * time.Millisecond, PacketsSent: s.sent, PacketsLost: s.lost, CongestionWindow: s.window})
 		}
 		if last := tc.readings[len(tc.readings)-1]; left.PacketsLost != tc.left || left.PacketsSent != last.sent {
 			t.Errorf("%s: %d lost of %d, want %d", tc.name, left.PacketsLost, left.PacketsSent, tc.left)
+		}
+	}
+}
+
+// There TCP takes long to recover, and HTTP/3 is faster.
+func TestOverflowCountsWhereRTTIsLong(t *testing.T) {
+	var o overflow
+	for _, r := range []Reading{
+		{MinRTT: longRTT, PacketsSent: 400, CongestionWindow: 200},
+		{MinRTT: longRTT, PacketsSent: 800, PacketsLost: 130, CongestionWindow: 300},
+	} {
+		if left := o.leaveOut(r); left != r {
+			t.Errorf("%+v, not %+v", left, r)
 		}
 	}
 }
