@@ -81,10 +81,10 @@ func TestOverflowOfOnePage(t *testing.T) {
 				send(16 << 10)
 				receive(16 << 10)
 			}
-			hear := deafen(t, client)
+			control(t, client, deafen)
 			send(32 << 10)
 			time.Sleep(20 * time.Millisecond) // the loopback delivers what the window lets out, to nobody
-			hear()
+			control(t, client, hear)
 			receive(32 << 10)
 
 			r, ok := server.conn.Read()
@@ -126,22 +126,13 @@ func smallPackets(t *testing.T) (*tcpConn, *net.TCPConn) {
 	return server, client.(*net.TCPConn)
 }
 
-// deafen lets nothing come to a socket until hear is called.
-func deafen(t *testing.T, c *net.TCPConn) (hear func()) {
+// control does something to a connection's socket.
+func control(t *testing.T, c *net.TCPConn, do func(fd int) error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		t.Fatal(err)
 	}
-	control := func(set func(fd int) error) {
-		if failed := raw.Control(func(fd uintptr) { err = set(int(fd)) }); failed != nil || err != nil {
-			t.Fatal(failed, err)
-		}
-	}
-	nothing := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0}}
-	control(func(fd int) error {
-		return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing[0]})
-	})
-	return func() {
-		control(func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) })
+	if failed := raw.Control(func(fd uintptr) { err = do(int(fd)) }); failed != nil || err != nil {
+		t.Fatal(failed, err)
 	}
 }

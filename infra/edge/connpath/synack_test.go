@@ -44,13 +44,11 @@ func TestSYNACKThatIsSentAgainIsNoLoss(t *testing.T) {
 
 // dialDeaf connects with a socket to which nothing comes for a time.
 func dialDeaf(t *testing.T, address string, lasts time.Duration) <-chan net.Conn {
-	nothing := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0}}
-	hears := func(fd int) { _ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) }
 	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) (err error) {
 		_ = raw.Control(func(fd uintptr) {
-			err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing[0]})
+			err = deafen(int(fd))
 			own, _ := unix.Dup(int(fd))
-			time.AfterFunc(lasts, func() { hears(own); unix.Close(own) })
+			time.AfterFunc(lasts, func() { _ = hear(own); unix.Close(own) })
 		})
 		return err
 	}}
@@ -66,6 +64,14 @@ func dialDeaf(t *testing.T, address string, lasts time.Duration) <-chan net.Conn
 	}()
 	return dialed
 }
+
+// deafen lets nothing come to a socket any more; hear lets it again.
+func deafen(fd int) error {
+	nothing := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0}}
+	return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing[0]})
+}
+
+func hear(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) }
 
 func infoOf(t *testing.T, c *net.TCPConn) *unix.TCPInfo {
 	raw, err := c.SyscallConn()
