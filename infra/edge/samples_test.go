@@ -29,11 +29,18 @@ func (e *testEdge) noMore() {
 	}
 }
 
-// A session of one image, then closed, and nothing else: exactly its closing sample arrives.
+// A session of one image, then closed, and nothing else: exactly its closing sample arrives. Over HTTP/3 a path limits it, because a rate is
+// taken only where the network was the limit, and over loopback the copying of a busy machine is.
 func TestClosingSample(t *testing.T) {
 	forProtocols(t, func(t *testing.T, protocol string) {
 		e := startEdgeWith(t, edgetest.StartUpstream(t, image))
-		c := e.client(protocol)
+		address, fewestBps, mostBps := e.addresses[0], 1e6, 1e12
+		if protocol == "HTTP/3" {
+			const rate = 5e6
+			address = startRelay(t, address, &udpRelay{delay: 5 * ms, rate: rate, queue: imageSize}).address
+			fewestBps, mostBps = rate/2, rate*2
+		}
+		c := e.client(protocol, address)
 		res, body := e.get(c, "/image")
 		c.disconnect()
 		s := edgetest.Receive(t, "closing sample", e.samples)
@@ -65,8 +72,8 @@ func TestClosingSample(t *testing.T) {
 		if s.RTTMs <= 0 || s.RTTMs > 200 || s.MinRTTMs <= 0 || s.MinRTTMs > s.RTTMs*2 {
 			t.Errorf("RTT %v ms, min %v ms", s.RTTMs, s.MinRTTMs)
 		}
-		// Bytes per second over loopback: not bits, not kB, not nothing.
-		if s.DeliveryRateBps < 1e6 || s.DeliveryRateBps > 1e12 {
+		// Bytes per second: not bits, not kB, not nothing.
+		if s.DeliveryRateBps < fewestBps || s.DeliveryRateBps > mostBps {
 			t.Errorf("%.0f bytes/s", s.DeliveryRateBps)
 		}
 		e.noMore()
