@@ -23,6 +23,7 @@ type udpRelay struct {
 	// Of datagrams of more than 1,000 bytes, every nth is dropped, comes later than its turn, or is marked by ECN; 0: none.
 	loseEvery, lateEvery, markEvery int
 	loseAt                          []int // these are dropped too, the first is 1
+	loseSmallAt                     int   // one of at most 1,000 bytes; 0: none
 	lateBy                          time.Duration
 
 	forwarded atomic.Int64 // datagrams to the client
@@ -156,7 +157,7 @@ const ecnMarked = 3 // congestion experienced
 func (r *udpRelay) serverToClient(back *net.UDPConn, inOrder chan<- datagram) {
 	buf, control := make([]byte, 65536), make([]byte, 64)
 	var free time.Time // when the bucket's line is free again
-	large := 0
+	large, small := 0, 0
 	isNth := func(every int) bool { return every > 0 && large%every == 0 }
 	for {
 		n, controlled, _, _, err := back.ReadMsgUDP(buf, control)
@@ -178,6 +179,9 @@ func (r *udpRelay) serverToClient(back *net.UDPConn, inOrder chan<- datagram) {
 				d.ecn = ecnMarked
 				r.marked.Add(1)
 			}
+		} else if small++; small == r.loseSmallAt {
+			r.dropped.Add(1)
+			continue
 		}
 		now := time.Now()
 		if free.Before(now) {

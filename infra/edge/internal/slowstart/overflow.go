@@ -9,12 +9,17 @@ const cleanPackets = 100
 // Overflow tells what a connection loses by its own slow start, which ends by filling the path's queue where that is too short for the RTT to
 // rise (RFC 9406, section 4.2), from what the network drops. The zero value is a new connection.
 type Overflow struct {
-	lastSent int64 // packet numbers
-	first    int64 // of those since slow start began
-	end      int64 // what was sent before may have overflowed
-	lost     bool
-	anew     atomic.Bool
+	lastSent  int64 // packet numbers
+	first     int64 // of those since slow start began
+	end       int64 // what was sent before may have overflowed
+	lost      bool
+	anew      atomic.Bool
+	rehearses atomic.Bool
 }
+
+// Rehearses notes that a rehearsal begins, or that its losses are known. It goes no faster than TCP has, and fills no queue by itself. It may be
+// called while packets are noted.
+func (o *Overflow) Rehearses(is bool) { o.rehearses.Store(is) }
 
 // Restart notes that slow start begins anew with the next packet. It may be called while packets are noted.
 func (o *Overflow) Restart() { o.anew.Store(true) }
@@ -34,7 +39,7 @@ func (o *Overflow) OnPacketLost(packet int64) {
 		return
 	}
 	o.lost = true
-	if packet-o.first >= cleanPackets {
+	if packet-o.first >= cleanPackets && !o.rehearses.Load() {
 		sent := o.lastSent + 1
 		o.end = sent + (sent - packet)
 	}

@@ -27,6 +27,22 @@ func TestOverflowRestarts(t *testing.T) {
 	}
 }
 
+// What a rehearsal loses is the network's doing, however much arrived before.
+func TestOverflowOfARehearsal(t *testing.T) {
+	var o Overflow
+	o.Rehearses(true)
+	for packet := range int64(400) {
+		o.OnPacketSent(packet)
+	}
+	o.OnPacketLost(200)
+	o.OnPacketLost(390)
+	o.Rehearses(false)
+	o.OnPacketLost(399)
+	if o.IsOwn(200) || o.IsOwn(390) || o.IsOwn(399) {
+		t.Error("a rehearsal's loss is the connection's own doing")
+	}
+}
+
 // own sends so many packets before it notices the first loss, and others before they are lost. It says which of the lost are the connection's own
 // doing.
 func own(sent int64, lost ...int64) (own []int64) {
