@@ -39,8 +39,8 @@ type Connection struct {
 	// Retire tells an HTTP/3 client that its further requests will be refused, so that it sends them elsewhere (GOAWAY; RFC 9114,
 	// section 5.2). It returns when the connection has ended, or grace. It is nil on TCP connections.
 	Retire func(grace context.Context)
-	// Rehearse sends so many bytes, for nobody to read, at rate bytes per second at most, and returns once the path has shown what it drops
-	// of them, or a request has come. It is nil on TCP connections.
+	// Rehearse sends so many bytes, for nobody to read, at rate bytes per second at most, then small packets, and returns once the path has
+	// shown what it drops of them, or a request has come. It is nil on TCP connections.
 	Rehearse func(bytes int, rate uint64)
 	// Serves says whether HTTP/3 serves on the same port number, where an offer on this connection leads. It is nil on QUIC
 	// connections, and where HTTP/3 is off.

@@ -15,7 +15,7 @@ const (
 	// chunk is how much goes out before the next look whether a request has come.
 	chunk = 8 << 10
 	// So many packets of a byte each follow, one at a time: a network that drops packets at random drops small ones as well. Of a hundred it
-	// drops none in one visit of ten where it drops 2 %; of these too, in one of two hundred. All of them weigh as much as eight large ones.
+	// drops none in one visit of ten where it drops 2 %; of these too, in one of two hundred. All of them weigh as much as six large ones.
 	smallPackets  = 150
 	smallInterval = 500 * time.Microsecond
 	// reserved is a type of stream that has no meaning, and may be sent while no data is transferred (RFC 9114, section 6.2.3).
