@@ -16,6 +16,8 @@ const NEAR_MS = 500;
 interface Visit {
   readonly address: string;
   readonly closedAtMs: number;
+  /** Its page was asked to report: the client's row may add to sums, and is then written with them. */
+  readonly isAsked: boolean;
 }
 
 /** What kills cost, of visits that had ended before. */
@@ -54,7 +56,10 @@ export class CountedVisits {
   visitsOfReturning = 0;
   /** Reports that were sent whole. */
   reports = 0;
+  /** Newcomers whose pages were not asked to report. */
   readonly ofNewcomers: Lost = { visits: 0, samples: 0, oldestMs: 0 };
+  /** Newcomers whose pages were asked to report. */
+  readonly ofAsked: Lost = { visits: 0, samples: 0, oldestMs: 0 };
   readonly ofReturning: Lost = { visits: 0, samples: 0, oldestMs: 0 };
 
   constructor(system: TestSystem, call: Call) {
@@ -85,12 +90,12 @@ export class CountedVisits {
     this.#lives++;
     const ended = this.#newcomers.filter(({ closedAtMs }) => closedAtMs < killedAtMs);
     this.#newcomers = this.#newcomers.filter(({ closedAtMs }) => closedAtMs >= killedAtMs);
-    for (const { address, closedAtMs } of ended) {
+    for (const { address, closedAtMs, isAsked } of ended) {
       const isNear = closedAtMs > lastKilledAtMs - NEAR_MS && closedAtMs < lastBackAtMs + NEAR_MS;
       const isFound = (await this.#lastAtMs(address)) !== undefined;
       if (isFound) this.#found.push(address);
       if (isNear) this.lostAround += isFound ? 0 : 1;
-      else count(this.ofNewcomers, isFound ? [] : [killedAtMs - closedAtMs]);
+      else count(isAsked ? this.ofAsked : this.ofNewcomers, isFound ? [] : [killedAtMs - closedAtMs]);
     }
     this.#kills.push(killedAtMs);
     if (this.#lives % LIVES === 0) await this.#checkReturning();
@@ -138,9 +143,9 @@ export class CountedVisits {
       const whole = loads.filter(({ status, error }) => status === 200 && error === undefined).length;
       this.pages += urls.length;
       this.broken += urls.length - whole;
-      // What broke may have ended at any time before.
-      if (whole === urls.length) closed({ address: visited, closedAtMs: Date.now() });
       const token = loads.map(tokenOf).find((one) => one !== undefined);
+      // What broke may have ended at any time before.
+      if (whole === urls.length) closed({ address: visited, closedAtMs: Date.now(), isAsked: token !== undefined });
       if (token !== undefined && (await sendReport(this.#system, port, token)) === 204) this.reports++;
       await sleep(PAUSE_MS);
     }
