@@ -16,7 +16,7 @@ const NEAR_MS = 500;
 interface Visit {
   readonly address: string;
   readonly closedAtMs: number;
-  /** Its page was asked to report: the client's row may add to sums, and is then written with them. */
+  /** Its page was asked to report: the client's row may add to sums, and waits then to be written with them (durable/path-store.ts). */
   readonly isAsked: boolean;
 }
 
